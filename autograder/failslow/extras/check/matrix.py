@@ -75,7 +75,7 @@ def run(context: Context) -> Counts:
     counts = Counts()
     drawn = suites
     if not context.full:
-        lab = sample.drawn_lab(context.kit, labs)
+        lab = labs.get(sample.drawn_lab(context.kit, [*labs.by_id]))
         drawn = [(lab.id, suite) for suite in lab.suites]
         counts.remarks.append(f"beside others: {lab.id}; --full has all labs")
     for preset in sorted({each.preset for each in variants} - {"release"}):

@@ -16,7 +16,6 @@ from failslow.extras.check.step import Context, Counts
 from failslow.extras.commands import replay
 from failslow.extras.replay import html_report
 from failslow.extras.site import browser
-from failslow.lab.labs import load_labs
 from failslow.lab.mutants import Mutant, load_mutants
 
 FEW = 2
@@ -45,7 +44,7 @@ def run(context: Context) -> Counts:
     if program is None:
         return Counts(skipped=browser.NONE)
     named = [each for each in load_mutants(context.kit) if each.guilty_step is not None]
-    lab = sample.drawn_lab(context.kit, load_labs(context.kit)).id
+    lab = sample.drawn_lab(context.kit, sorted({each.lab for each in named}))
     chosen = of_each_lab(
         [each for each in named if context.full or each.lab == lab], MANY if context.full else FEW
     )

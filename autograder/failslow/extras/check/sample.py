@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from failslow.base.kit import Kit
-from failslow.lab.labs import Lab, Labs, load_labs
+from failslow.lab.labs import Lab, load_labs
 from failslow.lab.mutants import Patched
 
 PARTS = 24
@@ -23,10 +23,10 @@ def drawn(kit: Kit, patches: Sequence[Patch]) -> list[Patch]:
     return [each for each in patches if is_drawn(digests[each.lab] + each.path.read_bytes())]
 
 
-def drawn_lab(kit: Kit, labs: Labs) -> Lab:
-    """One of the labs. A change of any lab, or of the framework, draws it anew."""
+def drawn_lab(kit: Kit, ids: Sequence[str]) -> str:
+    """One of these labs. A change of any lab, or of the framework, draws it anew."""
     digest = digest_of(kit, kit.reference, kit.labs, kit.hidden, kit.root / "framework")
-    return list(labs.by_id.values())[int.from_bytes(digest, "big") % len(labs.by_id)]
+    return ids[int.from_bytes(digest, "big") % len(ids)]
 
 
 def is_drawn(content: bytes) -> bool:
