@@ -44,7 +44,8 @@ def test_every_mutant_with_a_replay_names_its_guilty_step() -> None:
 def test_the_sample_has_mutants_of_every_lab() -> None:
     named = [each for each in load_mutants(this_kit()) if each.guilty_step is not None]
     found = replays.of_each_lab(named, replays.FEW)
-    assert {each.lab for each in found} == lab_kits.show_guilty_steps(this_kit())
+    labs = {each.lab for each in found}
+    assert labs == {each.lab for each in named} >= lab_kits.show_guilty_steps(this_kit())
     assert len({each.name for each in found}) == len(found)
 
 
