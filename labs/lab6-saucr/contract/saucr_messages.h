@@ -1,0 +1,175 @@
+// The messages of SAUCR (document 003). Given, not submitted: tests read these frames.
+//
+// Raft's messages (lab 2), with maps, lives and modes, and two of SAUCR's own. A reply leaves when
+// the term that it names is on the disk. A map, and lives, have one element for each replica: a
+// message with another number is refused.
+//
+// Tests also send messages on behalf of a replica: `candidate` and `leader` say whose a message is,
+// not the connection that it comes from.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <msgpack.hpp>
+#include <string>
+#include <vector>
+
+#include "depfast/carried_entries.h"
+#include "depfast/host/frame.h"
+#include "depfast/time.h"
+#include "raft_log.h"
+#include "saucr_types.h"
+
+namespace depfast::saucr {
+
+using raft::LogEntry;
+using raft::RaftLog;
+
+// A leader sends a beat in this interval (R5).
+inline constexpr Duration kBeat = 20ms;
+// The time without a leader's message in which one beat may be lost. After it a follower flushes
+// (R9).
+inline constexpr int kSilentBeats = 2;
+inline constexpr Duration kSilence = kSilentBeats * kBeat;
+// A follower campaigns after an election timeout, drawn anew for each wait. At longer beats the
+// least is kElectionBeats of them, and the most twice the least.
+inline constexpr Duration kElectionTimeoutMin = 150ms;
+inline constexpr Duration kElectionTimeoutMax = 300ms;
+inline constexpr int kElectionBeats = 5;
+// Entries that are on no disk are written to it in this interval, and nobody waits (R10).
+inline constexpr Duration kBackgroundFlush = 100ms;
+// A recovering replica, and a leader without data, ask again in this interval (R21, R29).
+inline constexpr Duration kLleRetry = 50ms;
+
+// The most bytes of entries, or of a snapshot, in a catch-up request or in a reply.
+inline constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
+
+struct RequestVoteReply {
+  std::uint64_t term = 0;  // the replier's own, also in the answer to a pre-vote
+  bool granted = false;
+  LleMap map;  // the voter's (R19); of a vote that is granted alone
+  MSGPACK_DEFINE(term, granted, map)
+};
+
+struct RequestVote {
+  using Reply = RequestVoteReply;
+  static constexpr MethodId kMethod = 1;
+  static constexpr const char* kName = "RequestVote";
+
+  std::uint64_t term = 0;
+  PeerId candidate = kNobody;
+  EntryId lle;  // the recovered LLE, or the last entry of the log, whichever is ahead (R25)
+  // Asks whether a vote would be granted in `term`, the candidate's next, and changes nothing (R26).
+  bool pre_vote = false;
+  MSGPACK_DEFINE(term, candidate, lle, pre_vote)
+};
+
+struct AppendEntriesReply {
+  std::uint64_t term = 0;
+  bool success = false;
+  // On success: the follower acknowledges the leader's log up to here (R1, R2). A beat's answer
+  // acknowledges nothing: 0.
+  EntryIndex match = 0;
+  EntryIndex durable = 0;   // of that, what is on its disk
+  EntryIndex conflict = 0;  // on failure: the first index at which the logs may differ
+  Life life = 0;            // the follower's own
+  Lives lives;              // as it knows them
+  MSGPACK_DEFINE(term, success, match, durable, conflict, life, lives)
+};
+
+// A round, a catch-up request, a special request (no beat, and no entries: R6), or a beat.
+struct AppendEntries {
+  using Reply = AppendEntriesReply;
+  static constexpr MethodId kMethod = 2;
+  static constexpr const char* kName = "AppendEntries";
+
+  std::uint64_t term = 0;
+  PeerId leader = kNobody;
+  EntryId prev;  // the entry before `entries`; of a beat {0, 0}: it matches every log
+  std::vector<LogEntry> entries;
+  EntryIndex leader_commit = 0;
+  Mode mode = Mode::kSlow;  // the leader's (R4)
+  bool beat = false;
+  LleMap map;
+  Lives lives;
+
+  // For runtime verification (depfast/carried_entries.h).
+  CarriedEntries Carried() const {
+    return {term, prev.index + 1, prev.index + 1 + entries.size()};
+  }
+  MSGPACK_DEFINE(term, leader, prev, entries, leader_commit, mode, beat, map, lives)
+};
+
+struct LleReply {
+  bool recovered = false;  // the replier is not recovering: without that the rest is empty (R20)
+  EntryId last;            // of its log
+  LleMap map;
+  Lives lives;
+  MSGPACK_DEFINE(recovered, last, map, lives)
+};
+
+// A recovering replica asks what it may have logged (R21).
+struct LleQuery {
+  using Reply = LleReply;
+  static constexpr MethodId kMethod = 30;
+  static constexpr const char* kName = "LleQuery";
+
+  Life life = 0;  // the asker's, which is on its disk (R17)
+  Lives lives;
+  MSGPACK_DEFINE(life, lives)
+};
+
+struct FetchLogReply {
+  std::uint64_t term = 0;  // if it is above the request's, the rest says nothing
+  EntryId last;            // of the replier's log
+  bool is_whole = false;   // its log has reached its recovered LLE, if it has one
+  // With data wanted: the entry before `entries`, which begin at `first`. If the replier no longer
+  // has entry `first`: the last entry of its snapshot, of which `state` is a part.
+  EntryId base;
+  std::vector<LogEntry> entries;
+  LleMap map;
+  std::uint64_t state_bytes = 0;  // of the whole snapshot
+  std::string state;              // from the request's offset on
+  MSGPACK_DEFINE(term, last, is_whole, base, entries, map, state_bytes, state)
+};
+
+// A new leader that is not whole looks for its data (R29). The receiver adopts the term, as from a
+// leader that has entries to send.
+struct FetchLog {
+  using Reply = FetchLogReply;
+  static constexpr MethodId kMethod = 31;
+  static constexpr const char* kName = "FetchLog";
+
+  std::uint64_t term = 0;
+  PeerId leader = kNobody;
+  EntryIndex first = 0;      // entries from here on are wanted; 0: none, only where the log ends
+  std::uint64_t offset = 0;  // of the snapshot's state that is wanted
+  MSGPACK_DEFINE(term, leader, first, offset)
+};
+
+struct InstallSnapshotReply {
+  std::uint64_t term = 0;
+  // The number of this snapshot's bytes that the follower has, in order; all of them once it is
+  // restored durably, or no longer needed.
+  std::uint64_t received = 0;
+  MSGPACK_DEFINE(term, received)
+};
+
+// A part of the leader's snapshot, for a follower that needs entries which the leader no longer
+// has.
+struct InstallSnapshot {
+  using Reply = InstallSnapshotReply;
+  static constexpr MethodId kMethod = 4;
+  static constexpr const char* kName = "InstallSnapshot";
+
+  std::uint64_t term = 0;
+  PeerId leader = kNobody;
+  EntryId last;  // the snapshot is the state after this entry
+  std::uint64_t total_bytes = 0;
+  std::uint64_t offset = 0;  // of `data` in the snapshot
+  std::string data;
+  MSGPACK_DEFINE(term, leader, last, total_bytes, offset, data)
+};
+
+}  // namespace depfast::saucr
