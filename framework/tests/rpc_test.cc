@@ -65,6 +65,19 @@ TEST_F(RpcTest, AHandlerMayWait) {
   EXPECT_EQ(call->reply().text, "slow");
 }
 
+TEST_F(RpcTest, EachListenerHearsOfALostPeerOnce) {
+  for (const char* name : {"first", "second"}) {
+    client().rpc().WhenLost(
+        [this, name](PeerId lost) { log_.push_back(name + std::to_string(lost)); });
+  }
+  client().runtime().DeliverLink(1, /*is_up=*/false);
+  client().runtime().DeliverLink(1, /*is_up=*/false);
+  EXPECT_EQ(log_, (Log{"first1", "second1"}));
+  client().runtime().DeliverLink(1, /*is_up=*/true);
+  client().runtime().DeliverLink(1, /*is_up=*/false);
+  EXPECT_EQ(log_.size(), 4U);
+}
+
 // A request that counts its copies.
 struct Parcel {
   using Reply = TextReply;

@@ -161,6 +161,14 @@ void RealHost::StartReplica() {
   wake_ = now_;  // the first step runs without a delivery
 }
 
+// Deliveries of the last turn have had their step. This one has no other input.
+void RealHost::StopReplica() {
+  if (!IsInService()) return;
+  runtime_->Enter([this] { service_->Stop(); });
+  runtime_->Run();
+  network_->Flush();
+}
+
 void RealHost::OpenClientPort() {
   Descriptor listener = options_.client_listen_fd >= 0 ? Descriptor(options_.client_listen_fd)
                                                        : Listen(options_.client_endpoint);
@@ -192,6 +200,7 @@ void RealHost::Run() {
     Step();
     if (options_.on_metrics) metrics_at_ = now_;  // the first turn emits the first line
     while (!stopping_) Turn();
+    StopReplica();
   } catch (...) {
     Finish();
     throw;

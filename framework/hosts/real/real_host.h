@@ -113,9 +113,10 @@ class RealHost final : private Host {
   RealHost& operator=(const RealHost&) = delete;
 
   // Starts the service and runs the replica on this thread until Stop or, if signals are handled,
-  // SIGTERM. Then coroutines end, submitted disk operations finish, and connections close. An
-  // exception that escapes from the replica's code is rethrown after this clean-up. So is
-  // LostPromise, if the replica shall return to service and must not. Call at most once.
+  // SIGTERM. Then a last step stops the service, coroutines end, submitted disk operations finish,
+  // and connections close. An exception that escapes from the replica's code is rethrown after this
+  // clean-up. So is LostPromise, if the replica shall return to service and must not. Call at most
+  // once.
   void Run();
 
   // Both may be called from any thread, any time during the object's life.
@@ -144,6 +145,7 @@ class RealHost final : private Host {
   void OpenDisk(std::unique_ptr<FileOps> files);
   void MakeReplica();
   void StartReplica();
+  void StopReplica();
   bool IsInService() const { return failure_.empty(); }
   void TakeOutOfService(const DiskFailure& failure);
   void StepOutOfService();

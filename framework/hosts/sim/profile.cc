@@ -46,6 +46,13 @@ Profile Profile::TeachingRealistic() {
   return profile;
 }
 
+Profile Profile::SlowDisk() {
+  Profile profile = TeachingLowJitter();
+  profile.name = "slow-disk";
+  profile.disk.sync = 5ms;
+  return profile;
+}
+
 Profile Profile::Weightless() {
   Profile profile;
   profile.name = "weightless";

@@ -87,6 +87,10 @@ struct Profile {
   // spare is gone.
   static Profile TeachingRealistic();
 
+  // TeachingLowJitter with syncs of 5 ms, several times the network's delay: the cost of an
+  // acknowledgement that waits for a disk stands out.
+  static Profile SlowDisk();
+
   // Costs so small that the simulator itself is the limit: for its benchmarks.
   static Profile Weightless();
 };

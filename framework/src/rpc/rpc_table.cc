@@ -79,8 +79,8 @@ void RpcTable::DeliverLink(PeerId peer, bool is_up) {
   has_connections_ = true;
   if (is_up) {
     lost_.erase(peer);
-  } else if (lost_.insert(peer).second && on_lost_) {
-    on_lost_(peer);
+  } else if (lost_.insert(peer).second) {
+    for (const auto& on_lost : on_lost_) on_lost(peer);
   }
 }
 

@@ -97,6 +97,14 @@ TEST_F(RealHosts, AWriteIsAnsweredOnceItIsInTheFile) {
   EXPECT_EQ(std::filesystem::file_size(temp / "replica0/log"), 7u);
 }
 
+TEST_F(RealHosts, AnOrderlyStopFinishesWhatTheServiceSubmits) {
+  RunningHost host(Options(0), MakeEcho);
+  Client client(replicas[0]);
+  ASSERT_EQ(CallText(client, Echo{"hello"}), "hello");
+  EXPECT_EQ(host.Stop(), "");
+  EXPECT_EQ(std::filesystem::file_size(temp / "replica0/stopped"), 8u);
+}
+
 TEST_F(RealHosts, RequestsThatArriveTogetherAreAnsweredInFewWrites) {
   auto options = Options(0);
   options.replicas.resize(1);  // no reconnecting wakes the loop by chance

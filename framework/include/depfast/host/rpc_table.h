@@ -13,6 +13,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "depfast/dependency.h"
 #include "depfast/host/frame.h"
@@ -69,8 +70,8 @@ class RpcTable {
   // Whether any peer is lost.
   bool HasLostAny() const { return !lost_.empty(); }
   // Calls `on_lost` with each peer that is lost from now on. It must not wait. The peer may or may
-  // not have done the earlier requests. Replaces an earlier callback.
-  void WhenLost(std::function<void(PeerId)> on_lost) { on_lost_ = std::move(on_lost); }
+  // not have done the earlier requests. Earlier callbacks stay, and are called first.
+  void WhenLost(std::function<void(PeerId)> on_lost) { on_lost_.push_back(std::move(on_lost)); }
 
   // Calls without an answer yet.
   std::size_t outstanding() const;
@@ -130,7 +131,7 @@ class RpcTable {
   std::map<PeerId, std::unordered_map<CallId, std::shared_ptr<RpcCall>>> calls_;
   bool has_connections_ = false;
   std::set<PeerId> lost_;
-  std::function<void(PeerId)> on_lost_;  // may be empty
+  std::vector<std::function<void(PeerId)>> on_lost_;
   RpcCounters counters_;
   std::string last_malformed_;
 };

@@ -14,6 +14,11 @@ class Service {
   // Registers RPC handlers and spawns coroutines. Called once, in the first step of a replica's
   // life, outside any coroutine. The disk holds the files of the earlier life.
   virtual void Start() = 0;
+
+  // An operator stops the replica in order: on a real host, by SIGTERM. Called in the last step of
+  // the replica's life, outside any coroutine. Disk operations that are submitted in this step
+  // finish. Coroutines that still wait after it end.
+  virtual void Stop() {}
 };
 
 // Defined once per replica program, by the lab's driver.
