@@ -5,9 +5,10 @@
 #include <exception>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <variant>
 
-#include "raft_names.h"
+#include "log_names.h"
 #include "testkit/violation.h"
 
 namespace depfast::raft {
@@ -24,6 +25,26 @@ std::unique_ptr<const Durability> RuleOf(RaftChecker::Persistence persistence) {
   return std::make_unique<InMemory>();
 }
 
+template <typename Body>
+std::optional<std::uint64_t> TermIn(std::string_view bytes) {
+  std::string error;
+  const auto body = DecodeBody<Body>(bytes, error);
+  return body ? std::optional(body->term) : std::nullopt;
+}
+
+// See LeaderContacts::TermOf.
+std::optional<std::uint64_t> TermOf(const DecodedFrame& frame) {
+  const bool asks = frame.header.kind == FrameKind::kRequest;
+  if (!asks && frame.header.kind != FrameKind::kReply) return std::nullopt;
+  if (frame.header.method == AppendEntries::kMethod) {
+    return asks ? TermIn<AppendEntries>(frame.body) : TermIn<AppendEntriesReply>(frame.body);
+  }
+  if (frame.header.method == InstallSnapshot::kMethod) {
+    return asks ? TermIn<InstallSnapshot>(frame.body) : TermIn<InstallSnapshotReply>(frame.body);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 RaftChecker::RaftChecker(const sim::GroupView& group, testkit::History* history, Machine machine,
@@ -38,11 +59,28 @@ RaftChecker::RaftChecker(const sim::GroupView& group, testkit::History* history,
       durability_(std::move(durability)),
       disk_required_(durability_->CountsDisks()),
       replicas_(static_cast<std::size_t>(group.replicas())),
-      elections_(group.replicas(), [this](Invariant invariant, const std::string& what) {
-        Violate(invariant, what);
-      }) {
-  if (machine == Machine::kOther) contacts_.emplace(group);
+      elections_(group.replicas(), kElectionTimeoutMin,
+                 [this](ElectionRule rule, const std::string& what) {
+                   Violate(InvariantOf(rule), what);
+                 }) {
+  if (machine == Machine::kOther) contacts_.emplace(group, TermOf);
   group.AddObserver(this);
+}
+
+Invariant RaftChecker::InvariantOf(ElectionRule rule) {
+  switch (rule) {
+    case ElectionRule::kTermsBeginByCampaign:
+      return Invariant::kTermsBeginByCampaign;
+    case ElectionRule::kCampaignHasPreVotes:
+      return Invariant::kCampaignHasPreVotes;
+    case ElectionRule::kLeaderHasVotes:
+      return Invariant::kLeaderHasVotes;
+    case ElectionRule::kLeaderIsKept:
+      return Invariant::kLeaderIsKept;
+    case ElectionRule::kElectionTimeoutPassed:
+      break;
+  }
+  return Invariant::kElectionTimeoutPassed;
 }
 
 void RaftChecker::Note(const std::string& what) {
@@ -264,7 +302,7 @@ void RaftChecker::OnRole(PeerId replica, std::uint64_t term, Role role) {
   }
   state.claims.term = term;
   state.claims.role = role;
-  elections_.OnRole(replica, term, role);
+  elections_.OnRole(replica, term, static_cast<ElectionRole>(role));
   if (role == Role::kLeader) RecordLeader(replica, term);
 }
 

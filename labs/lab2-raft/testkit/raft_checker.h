@@ -144,6 +144,7 @@ class RaftChecker : public sim::Observer, public LogChecker {
   };
   struct Request {
     std::uint64_t term = 0;
+    RequestVote vote_request = {};
     ElectionChecker::Asked vote = {};
     bool voter_is_ahead = false;  // a vote's candidate has not all that was on the voter's disk
     std::uint64_t snapshot_index = 0;
@@ -180,6 +181,8 @@ class RaftChecker : public sim::Observer, public LogChecker {
 
   static std::uint64_t Bit(PeerId replica) { return std::uint64_t{1} << replica; }
   static std::size_t Index(PeerId replica) { return static_cast<std::size_t>(replica); }
+  // The violations of elections go to Violate.
+  static Invariant InvariantOf(ElectionRule rule);
   // See Durability::WhyNot.
   std::string WhyNotDurable(std::uint64_t index, std::uint64_t term) const;
   void Violate(Invariant invariant, const std::string& what,

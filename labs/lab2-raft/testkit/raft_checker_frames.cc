@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "depfast/host/frame.h"
+#include "log_names.h"
 #include "raft_checker.h"
-#include "raft_names.h"
 
 namespace depfast::raft {
 namespace {
@@ -36,7 +36,7 @@ void RaftChecker::OnReceived(PeerId replica, const sim::FrameArrival& arrival) {
 
 void RaftChecker::OnAnswered(PeerId leader, PeerId from, const DecodedFrame& frame) {
   VisitReply<RequestVote>(frame, [&](const auto& body) {
-    elections_.OnVoteAnswered(leader, from, frame.header.call, body);
+    elections_.OnVoteAnswered(leader, from, frame.header.call, body.term, body.granted);
   });
   // Only success says that something is durable. A refusal promises nothing, whatever it tells.
   VisitReply<AppendEntries>(frame, [&](const auto& body) {
@@ -71,7 +71,8 @@ void RaftChecker::OnRequest(PeerId replica, PeerId from, const DecodedFrame& fra
   };
   VisitBody<RequestVote>(frame, [&](const RequestVote& body) {
     remember({.term = body.term,
-              .vote = elections_.OnAsked(replica, body),
+              .vote_request = body,
+              .vote = elections_.OnAsked(replica, {body.term, body.pre_vote}),
               .voter_is_ahead = replicas_[Index(replica)].disk.IsAheadOf(body)});
   });
   VisitBody<AppendEntries>(frame, [&](const AppendEntries& body) {
@@ -109,7 +110,7 @@ void RaftChecker::Hold(PeerId replica, std::uint64_t index, const LogEntry& entr
 void RaftChecker::OnSentRequest(PeerId replica, PeerId to, const DecodedFrame& frame) {
   VisitBody<RequestVote>(frame, [&](const auto& body) {
     OnSentRequestVote(replica, body);
-    elections_.OnSentRequestVote(replica, to, frame.header.call, body);
+    elections_.OnSentVoteRequest(replica, to, frame.header.call, {body.term, body.pre_vote});
   });
   VisitBody<AppendEntries>(frame, [&](const auto& body) { OnSentAppendEntries(replica, body); });
   VisitBody<InstallSnapshot>(frame, [&](const auto& body) {
@@ -202,8 +203,8 @@ bool RaftChecker::Disk::IsAheadOf(const RequestVote& candidate) const {
 void RaftChecker::OnVoteReply(PeerId replica, const Request& asked, const RequestVoteReply& reply) {
   OnFrameTerm(replica, reply.term);
   RequireTermOnDisk(replica, reply.term, "a RequestVote reply");
-  elections_.OnVoteReply(replica, asked.vote, reply);
-  const RequestVote& request = asked.vote.request;
+  elections_.OnVoteReply(replica, asked.vote, reply.granted);
+  const RequestVote& request = asked.vote_request;
   if (request.pre_vote || !reply.granted) return;
   const Disk& disk = replicas_[Index(replica)].disk;
   const HardState& on_disk = disk.wal.hard_state;

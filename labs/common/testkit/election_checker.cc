@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "raft_names.h"
+#include "log_names.h"
 
-namespace depfast::raft {
+namespace depfast {
 namespace {
 
 std::string Milliseconds(Duration duration) {
@@ -14,8 +14,10 @@ std::string Milliseconds(Duration duration) {
 
 }  // namespace
 
-ElectionChecker::ElectionChecker(int replicas, Violate violate)
-    : violate_(std::move(violate)), replicas_(static_cast<std::size_t>(replicas)) {}
+ElectionChecker::ElectionChecker(int replicas, Duration timeout_min, Violate violate)
+    : timeout_min_(timeout_min),
+      violate_(std::move(violate)),
+      replicas_(static_cast<std::size_t>(replicas)) {}
 
 void ElectionChecker::OnRestart(PeerId replica, Time now, std::uint64_t disk_term) {
   terms_begun_ = std::max(terms_begun_, disk_term);
@@ -35,14 +37,14 @@ void ElectionChecker::Tell(Replica& replica, std::uint64_t term) {
 
 // ---- what a replica is told ----
 
-ElectionChecker::Asked ElectionChecker::OnAsked(PeerId replica, const RequestVote& request) {
+ElectionChecker::Asked ElectionChecker::OnAsked(PeerId replica, const VoteRequest& request) {
   Replica& asked = At(replica);
   if (!request.pre_vote) {
     terms_begun_ = std::max(terms_begun_, request.term);
     Tell(asked, request.term);
   }
-  const bool leads = asked.role == Role::kLeader;
-  const bool follows = asked.leader_heard && asked.step - *asked.leader_heard < kElectionTimeoutMin;
+  const bool leads = asked.role == ElectionRole::kLeader;
+  const bool follows = asked.leader_heard && asked.step - *asked.leader_heard < timeout_min_;
   if (request.pre_vote && (leads || follows)) ++situations_.pre_votes_under_a_leader;
   return {request, asked.step, leads ? asked.term : 0, asked.leader_heard};
 }
@@ -56,12 +58,12 @@ void ElectionChecker::OnLeaderMessage(PeerId replica, std::uint64_t term) {
   told.waits_since = told.step;
 }
 
-void ElectionChecker::OnVoteAnswered(PeerId replica, PeerId voter, CallId call,
-                                     const RequestVoteReply& reply) {
+void ElectionChecker::OnVoteAnswered(PeerId replica, PeerId voter, CallId call, std::uint64_t term,
+                                     bool granted) {
   Replica& candidate = At(replica);
-  Tell(candidate, reply.term);
+  Tell(candidate, term);
   const auto asked = candidate.sent.find({voter, call});
-  if (asked == candidate.sent.end() || !reply.granted) return;
+  if (asked == candidate.sent.end() || !granted) return;
   candidate.grants[{asked->second.term, asked->second.pre_vote}] |= std::uint64_t{1} << voter;
 }
 
@@ -69,26 +71,27 @@ void ElectionChecker::OnVoteAnswered(PeerId replica, PeerId voter, CallId call,
 
 void ElectionChecker::OnTerm(PeerId replica, std::uint64_t term, bool campaigns) {
   if (term > terms_begun_ + (campaigns ? 1 : 0)) {
-    violate_(Invariant::kTermsBeginByCampaign,
+    violate_(ElectionRule::kTermsBeginByCampaign,
              Name(replica) + " is in term " + std::to_string(term) +
                  ", and no candidate has begun a term after " + std::to_string(terms_begun_));
   }
   terms_begun_ = std::max(terms_begun_, term);
 }
 
-void ElectionChecker::OnRole(PeerId replica, std::uint64_t term, Role role) {
-  OnTerm(replica, term, role == Role::kCandidate);
+void ElectionChecker::OnRole(PeerId replica, std::uint64_t term, ElectionRole role) {
+  OnTerm(replica, term, role == ElectionRole::kCandidate);
   Replica& claims = At(replica);
-  const bool campaigns = role == Role::kCandidate && term > claims.term;
+  const bool campaigns = role == ElectionRole::kCandidate && term > claims.term;
   // A message of the same step may have come after the decision.
   const bool heard = claims.leader_heard && *claims.leader_heard < claims.step;
-  if (campaigns && heard && claims.step - *claims.leader_heard < kElectionTimeoutMin) {
-    violate_(Invariant::kElectionTimeoutPassed,
+  if (campaigns && heard && claims.step - *claims.leader_heard < timeout_min_) {
+    violate_(ElectionRule::kElectionTimeoutPassed,
              Name(replica) + " campaigns in term " + std::to_string(term) + ", " +
                  Milliseconds(claims.step - *claims.leader_heard) +
                  " after a message of its leader");
   }
-  if (claims.role == Role::kLeader && role != Role::kLeader) claims.waits_since = claims.step;
+  if (claims.role == ElectionRole::kLeader && role != ElectionRole::kLeader)
+    claims.waits_since = claims.step;
   Tell(claims, term);
   claims.term = term;
   claims.role = role;
@@ -102,13 +105,13 @@ int ElectionChecker::Grants(const Replica& replica, std::uint64_t term, bool pre
 void ElectionChecker::OnLeads(PeerId replica, std::uint64_t term) {
   const int votes = Grants(At(replica), term, /*pre_vote=*/false);
   if (IsMajority(votes)) return;
-  violate_(Invariant::kLeaderHasVotes, Name(replica) + " leads term " + std::to_string(term) +
-                                           " with " + std::to_string(votes) + " of " +
-                                           std::to_string(replicas_.size()) + " votes");
+  violate_(ElectionRule::kLeaderHasVotes, Name(replica) + " leads term " + std::to_string(term) +
+                                              " with " + std::to_string(votes) + " of " +
+                                              std::to_string(replicas_.size()) + " votes");
 }
 
-void ElectionChecker::OnSentRequestVote(PeerId replica, PeerId to, CallId call,
-                                        const RequestVote& request) {
+void ElectionChecker::OnSentVoteRequest(PeerId replica, PeerId to, CallId call,
+                                        const VoteRequest& request) {
   Replica& candidate = At(replica);
   candidate.sent[{to, call}] = request;
   if (request.pre_vote) {
@@ -117,7 +120,7 @@ void ElectionChecker::OnSentRequestVote(PeerId replica, PeerId to, CallId call,
   }
   const int votes = Grants(candidate, request.term, /*pre_vote=*/true);
   if (IsMajority(votes)) return;
-  violate_(Invariant::kCampaignHasPreVotes,
+  violate_(ElectionRule::kCampaignHasPreVotes,
            Name(replica) + " asks for votes of term " + std::to_string(request.term) + " with " +
                std::to_string(votes) + " of " + std::to_string(replicas_.size()) + " pre-votes");
 }
@@ -129,30 +132,30 @@ void ElectionChecker::OnCampaign(PeerId replica) {
   const Duration waited = candidate.step - candidate.waits_since;
   candidate.waits_since = candidate.step;
   campaigns_.push_back({replica, waited});
-  if (waited >= kElectionTimeoutMin) return;
-  violate_(Invariant::kElectionTimeoutPassed, Name(replica) + " asks for pre-votes " +
-                                                  Milliseconds(waited) +
-                                                  " after its election timeout began");
+  if (waited >= timeout_min_) return;
+  violate_(ElectionRule::kElectionTimeoutPassed, Name(replica) + " asks for pre-votes " +
+                                                     Milliseconds(waited) +
+                                                     " after its election timeout began");
 }
 
-void ElectionChecker::OnVoteReply(PeerId replica, const Asked& asked,
-                                  const RequestVoteReply& reply) {
-  if (!reply.granted && !asked.request.pre_vote) ++situations_.votes_denied;
-  if (!reply.granted) return;
+void ElectionChecker::OnVoteReply(PeerId replica, const Asked& asked, bool granted) {
+  if (!granted && !asked.request.pre_vote) ++situations_.votes_denied;
+  if (!granted) return;
   Replica& voter = At(replica);
   if (!asked.request.pre_vote) {
     voter.waits_since = std::max(voter.waits_since, asked.came);
     return;
   }
   // Between the request and its answer a leader may have stepped down, or have become silent.
-  const bool leads = asked.leads != 0 && voter.role == Role::kLeader && voter.term == asked.leads;
-  const bool follows = asked.leader_heard && voter.step - *asked.leader_heard < kElectionTimeoutMin;
+  const bool leads =
+      asked.leads != 0 && voter.role == ElectionRole::kLeader && voter.term == asked.leads;
+  const bool follows = asked.leader_heard && voter.step - *asked.leader_heard < timeout_min_;
   if (!leads && !follows) return;
-  violate_(Invariant::kLeaderIsKept,
+  violate_(ElectionRule::kLeaderIsKept,
            Name(replica) + " grants a pre-vote of term " + std::to_string(asked.request.term) +
                (leads ? " while it leads"
                       : ", " + Milliseconds(voter.step - *asked.leader_heard) +
                             " after a message of its leader"));
 }
 
-}  // namespace depfast::raft
+}  // namespace depfast

@@ -1,4 +1,5 @@
-// ElectionChecker: the invariants of elections, a part of RaftChecker.
+// ElectionChecker: the invariants of Raft's elections with pre-votes, a part of the checkers of
+// logs that elect a leader so. It is told plain values: such logs have messages of their own.
 //
 // It remembers the votes, terms and messages of leaders that each replica was told, with their
 // times. A replica's own decisions must follow from them. Times are those of the replica's steps.
@@ -15,21 +16,35 @@
 #include "depfast/host/frame.h"
 #include "depfast/peer.h"
 #include "depfast/time.h"
-#include "raft_invariants.h"
-#include "raft_messages.h"
-#include "raft_observations.h"
 
-namespace depfast::raft {
+namespace depfast {
+
+enum class ElectionRule {
+  kTermsBeginByCampaign,   // a replica adopts no term that no candidate has begun
+  kCampaignHasPreVotes,    // a candidate has received granted pre-votes of its term from a majority
+  kLeaderHasVotes,         // a leader has received granted votes of its term from a majority
+  kLeaderIsKept,           // no replica grants a pre-vote while it knows of a live leader
+  kElectionTimeoutPassed,  // no replica campaigns before its shortest election timeout has passed
+};
+
+enum class ElectionRole : std::uint8_t { kFollower = 0, kCandidate = 1, kLeader = 2 };
+
+// A candidate's request for a vote or a pre-vote of `term`.
+struct VoteRequest {
+  std::uint64_t term = 0;
+  bool pre_vote = false;
+};
 
 class ElectionChecker {
  public:
-  using Violate = std::function<void(Invariant, const std::string& what)>;
+  using Violate = std::function<void(ElectionRule, const std::string& what)>;
 
-  ElectionChecker(int replicas, Violate violate);
+  // `timeout_min`: the shortest election timeout.
+  ElectionChecker(int replicas, Duration timeout_min, Violate violate);
 
   // A vote that a replica was asked for, and what the replica knew then.
   struct Asked {
-    RequestVote request;
+    VoteRequest request;
     Time came{0};
     std::uint64_t leads = 0;           // the term that it led; 0: none
     std::optional<Time> leader_heard;  // the latest message of its term's leader
@@ -58,29 +73,30 @@ class ElectionChecker {
 
   // --- what a replica is told ---
 
-  Asked OnAsked(PeerId replica, const RequestVote& request);
+  Asked OnAsked(PeerId replica, const VoteRequest& request);
   void OnLeaderMessage(PeerId replica, std::uint64_t term);
-  void OnVoteAnswered(PeerId replica, PeerId voter, CallId call, const RequestVoteReply& reply);
+  // The answer to the vote request of that call. `term`: the voter's.
+  void OnVoteAnswered(PeerId replica, PeerId voter, CallId call, std::uint64_t term, bool granted);
 
   // --- what a replica says ---
 
   // It names a term as its own. `campaigns`: as a candidate, which may begin the term.
   void OnTerm(PeerId replica, std::uint64_t term, bool campaigns);
-  void OnRole(PeerId replica, std::uint64_t term, Role role);
+  void OnRole(PeerId replica, std::uint64_t term, ElectionRole role);
   // Its first message or claim as the leader of `term`.
   void OnLeads(PeerId replica, std::uint64_t term);
-  void OnSentRequestVote(PeerId replica, PeerId to, CallId call, const RequestVote& request);
-  void OnVoteReply(PeerId replica, const Asked& asked, const RequestVoteReply& reply);
+  void OnSentVoteRequest(PeerId replica, PeerId to, CallId call, const VoteRequest& request);
+  void OnVoteReply(PeerId replica, const Asked& asked, bool granted);
 
  private:
   struct Replica {
     Time step{0};  // when its latest step began
     std::uint64_t term = 0;
-    Role role = Role::kFollower;
+    ElectionRole role = ElectionRole::kFollower;
     std::uint64_t told_term = 0;       // the highest that it has claimed, or was told of
     std::optional<Time> leader_heard;  // of the leader of told_term
     Time waits_since{0};               // when its election timeout began, at the latest
-    std::map<std::pair<PeerId, CallId>, RequestVote> sent;  // by voter
+    std::map<std::pair<PeerId, CallId>, VoteRequest> sent;  // by voter
     // The replicas that have granted it a vote, one bit each, by (term, is a pre-vote).
     std::map<std::pair<std::uint64_t, bool>, std::uint64_t> grants;
   };
@@ -92,6 +108,7 @@ class ElectionChecker {
   bool IsMajority(int votes) const { return votes > static_cast<int>(replicas_.size()) / 2; }
   void OnCampaign(PeerId replica);
 
+  const Duration timeout_min_;
   const Violate violate_;
   std::vector<Replica> replicas_;
   std::uint64_t terms_begun_ = 0;  // the highest term that a candidate or a test has begun
@@ -99,4 +116,4 @@ class ElectionChecker {
   std::vector<Campaign> campaigns_;
 };
 
-}  // namespace depfast::raft
+}  // namespace depfast

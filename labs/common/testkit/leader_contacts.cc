@@ -1,39 +1,13 @@
 #include "leader_contacts.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <variant>
 
-#include "raft_messages.h"
+namespace depfast {
 
-namespace depfast::raft {
-namespace {
-
-template <typename Body>
-std::optional<std::uint64_t> TermIn(std::string_view bytes) {
-  std::string error;
-  const auto body = DecodeBody<Body>(bytes, error);
-  return body ? std::optional(body->term) : std::nullopt;
-}
-
-// The term of a leader's message, or of the answer to one. Nothing for any other frame.
-std::optional<std::uint64_t> TermOf(const DecodedFrame& frame) {
-  const bool asks = frame.header.kind == FrameKind::kRequest;
-  if (!asks && frame.header.kind != FrameKind::kReply) return std::nullopt;
-  if (frame.header.method == AppendEntries::kMethod) {
-    return asks ? TermIn<AppendEntries>(frame.body) : TermIn<AppendEntriesReply>(frame.body);
-  }
-  if (frame.header.method == InstallSnapshot::kMethod) {
-    return asks ? TermIn<InstallSnapshot>(frame.body) : TermIn<InstallSnapshotReply>(frame.body);
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-LeaderContacts::LeaderContacts(const sim::GroupView& group)
-    : leaders_(static_cast<std::size_t>(group.replicas())) {
+LeaderContacts::LeaderContacts(const sim::GroupView& group, TermOf term_of)
+    : term_of_(std::move(term_of)), leaders_(static_cast<std::size_t>(group.replicas())) {
   group.AddObserver(this);
 }
 
@@ -65,7 +39,7 @@ void LeaderContacts::OnAnswer(Leader& leader, const sim::FrameArrival& arrival) 
   if (!frame || frame->header.kind != FrameKind::kReply) return;
   const auto asked = leader.unanswered.find({arrival.from, frame->header.call});
   if (asked == leader.unanswered.end()) return;
-  if (TermOf(*frame) == leader.term) {
+  if (term_of_(*frame) == leader.term) {
     Time& latest = leader.answered.try_emplace(arrival.from, asked->second).first->second;
     latest = std::max(latest, asked->second);
   }
@@ -76,10 +50,10 @@ void LeaderContacts::OnSent(Leader& leader, Time now, const sim::SendFrame& sent
   std::string error;
   const auto frame = DecodeFrame(*sent.bytes, error);
   if (!frame || frame->header.kind != FrameKind::kRequest) return;
-  const auto term = TermOf(*frame);
+  const auto term = term_of_(*frame);
   if (!term || *term < leader.term) return;
   if (*term > leader.term) leader = {*term, {}, {}};
   leader.unanswered.emplace(std::pair{sent.to, frame->header.call}, now);
 }
 
-}  // namespace depfast::raft
+}  // namespace depfast

@@ -6,7 +6,7 @@
 
 #include "depfast/peer.h"
 
-namespace depfast::raft {
+namespace depfast {
 
 inline std::string Name(PeerId replica) { return "replica " + std::to_string(replica); }
 
@@ -14,4 +14,4 @@ inline std::string At(std::uint64_t index, std::uint64_t term) {
   return "index " + std::to_string(index) + " of term " + std::to_string(term);
 }
 
-}  // namespace depfast::raft
+}  // namespace depfast

@@ -1,10 +1,13 @@
 // LeaderContacts: which followers have answered which leader, and when the leader had sent the
-// message that they answered. It knows frames alone, no claims.
+// message that they answered. It knows frames alone, no claims, and asks the log's checker for a
+// frame's term.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,12 +17,15 @@
 #include "sim/group_view.h"
 #include "sim/observer.h"
 
-namespace depfast::raft {
+namespace depfast {
 
 class LeaderContacts : private sim::Observer {
  public:
+  // The term of a leader's message, or of the answer to one. Nothing for any other frame.
+  using TermOf = std::function<std::optional<std::uint64_t>(const DecodedFrame&)>;
+
   // Watches `group` from now on. Requires: called before Simulator::Start; outlives it.
-  explicit LeaderContacts(const sim::GroupView& group);
+  LeaderContacts(const sim::GroupView& group, TermOf term_of);
 
   // The latest term in which the replica has sent a leader's message since it started; 0: none.
   std::uint64_t term(PeerId replica) const { return Of(replica).term; }
@@ -42,7 +48,8 @@ class LeaderContacts : private sim::Observer {
   void OnSent(Leader& leader, Time now, const sim::SendFrame& sent);
   const Leader& Of(PeerId replica) const { return leaders_[static_cast<std::size_t>(replica)]; }
 
+  const TermOf term_of_;
   std::vector<Leader> leaders_;  // by replica
 };
 
-}  // namespace depfast::raft
+}  // namespace depfast
