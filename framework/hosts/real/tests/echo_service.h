@@ -73,12 +73,6 @@ class EchoService : public Service {
     });
   }
 
-  // Appends to "stopped", and waits for nothing.
-  void Stop() override {
-    [[maybe_unused]] const auto written =
-        runtime_.storage().Append("stopped", "in order", Storage::Sync::kYes);
-  }
-
  private:
   Runtime& runtime_;
 };

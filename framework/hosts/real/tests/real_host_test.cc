@@ -97,8 +97,20 @@ TEST_F(RealHosts, AWriteIsAnsweredOnceItIsInTheFile) {
   EXPECT_EQ(std::filesystem::file_size(temp / "replica0/log"), 7u);
 }
 
+class Stopped final : public EchoService {
+ public:
+  explicit Stopped(Runtime& runtime) : EchoService(runtime), storage_(runtime.storage()) {}
+  void Stop() override {
+    [[maybe_unused]] const auto written =
+        storage_.Append("stopped", "in order", Storage::Sync::kYes);
+  }
+
+ private:
+  Storage& storage_;
+};
+
 TEST_F(RealHosts, AnOrderlyStopFinishesWhatTheServiceSubmits) {
-  RunningHost host(Options(0), MakeEcho);
+  RunningHost host(Options(0), [](Runtime& runtime) { return std::make_unique<Stopped>(runtime); });
   Client client(replicas[0]);
   ASSERT_EQ(CallText(client, Echo{"hello"}), "hello");
   EXPECT_EQ(host.Stop(), "");
