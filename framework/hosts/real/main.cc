@@ -11,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "core/stack_overflow.h"
 #include "depfast/verify/fact_collector.h"
@@ -63,6 +64,28 @@ void Format(const RealHostOptions& options) {
   PromisedFiles::Format(*files, IdentityOf(options));
 }
 
+// Requires of the command line no more than the data directory.
+void AddPowerCut(CLI::App& app, bool& cuts_power) {
+  const auto cut = [&app, &cuts_power] {
+    cuts_power = true;
+    for (const char* other : {"--id", "--peers"}) app.get_option(other)->required(false);
+  };
+  app.add_flag_callback("--lose-unsynced", cut, "take what a power cut may take, and end")
+      ->excludes("--format");
+}
+
+void LoseUnsynced(const std::string& directory) {
+  if (!std::filesystem::is_directory(directory)) {
+    throw std::invalid_argument("there is no data directory '" + directory + "'");
+  }
+  const auto files = OpenDataDirectory(directory);
+  std::vector<std::string> names;
+  for (const auto& each : std::filesystem::directory_iterator(directory)) {
+    if (each.is_regular_file()) names.push_back(each.path().filename());
+  }
+  PromisedFiles::LoseUnsynced(*files, names);
+}
+
 // Runtime verification writes a line for each window.
 void AddVerification(CLI::App& app, RealHostOptions& options,
                      std::optional<FactCollector>& verification) {
@@ -106,6 +129,8 @@ int RealMain(int argc, char** argv, const ClientProtocol* protocol) {
   AddFlags(app, options);
   bool format = false;
   app.add_flag("--format", format, "make the data directory, and end")->needs("--cluster");
+  bool cuts_power = false;
+  AddPowerCut(app, cuts_power);
   AddVerification(app, options, verification);
   if (protocol != nullptr) AddClientFlags(app, options, *protocol);
   std::optional<RealHost> host;
@@ -115,12 +140,16 @@ int RealMain(int argc, char** argv, const ClientProtocol* protocol) {
       Format(options);
       return 0;
     }
+    if (cuts_power) {
+      LoseUnsynced(options.data_dir);
+      return 0;
+    }
     host.emplace(options, MakeService);
   } catch (const CLI::CallForHelp& call) {
     return app.exit(call);
   } catch (const LostPromise& lost) {
     std::fprintf(stderr, "%s: %s\n", argv[0], lost.what());
-    return kLostPromise;
+    return cuts_power ? 2 : kLostPromise;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
     return 2;

@@ -21,6 +21,9 @@ inline constexpr int kLostPromise = 3;
 //                             Without it any directory will do
 //   --format                  makes the empty data directory that of this replica of the cluster,
 //                             and ends
+//   --lose-unsynced           takes from the data directory of a replica that does not run what a
+//                             power cut may take, and ends. It needs no other flag than --data, and
+//                             refuses a directory that has lost a promise already, with status 2
 //   --seed N                  of its random stream (default: drawn from the kernel)
 //   --listen-fd N             a socket that listens already, inherited from the parent
 //   --metrics FILE            a line of JSON is appended to it every second: see metrics.h

@@ -102,6 +102,65 @@ std::string WhyLost(const std::string& name, std::uint64_t size,
   throw LostPromise("the disk has lost what this replica had promised: " + why);
 }
 
+Manifest ManifestIn(FileOps& ops) {
+  const int fd = ops.Open(kManifestFile, /*create=*/false);
+  if (fd == -ENOENT) {
+    throw LostPromise("the data directory has no identity: " + std::string(kManifestFile) +
+                      " is missing, and with it what this replica had promised");
+  }
+  if (fd < 0) Throw(fd, std::string("cannot open ") + kManifestFile);
+  std::string bytes;
+  const int error =
+      ForEachChunk(ops, fd, 0, kToTheEnd, [&](std::string_view chunk) { bytes += chunk; });
+  ops.Close(fd);
+  if (error != 0) Throw(error, std::string("cannot read ") + kManifestFile);
+  Manifest manifest;
+  std::ignore = manifest.Read(bytes);
+  return manifest;
+}
+
+// A file that has lost no promise.
+struct CheckedFile {
+  RunningHash written;
+  Promise kept = kNothing;  // the longest promise that holds
+};
+
+// Compares the file with the manifest. Nothing: it may be missing, and is.
+std::optional<CheckedFile> Check(FileOps& ops, const std::string& name,
+                                 const Manifest::MayBe& may_be) {
+  const int fd = ops.Open(name, /*create=*/false);
+  if (fd == -ENOENT) {
+    if (may_be.gone) return std::nullopt;
+    Lose(name + " is missing");
+  }
+  if (fd < 0) Throw(fd, "cannot open " + name);
+  auto promises = may_be.holds;
+  std::sort(promises.begin(), promises.end(),
+            [](const Promise& one, const Promise& other) { return one.length < other.length; });
+  CheckedFile file;
+  bool holds = promises.empty();
+  int error = 0;
+  for (const Promise& promise : promises) {
+    if (error == 0) error = HashUpTo(ops, fd, promise.length, file.written);
+    if (file.written.Now() != promise) continue;
+    file.kept = promise;
+    holds = true;
+  }
+  if (error == 0) error = HashUpTo(ops, fd, kToTheEnd, file.written);
+  ops.Close(fd);
+  if (error != 0) Throw(error, "cannot read " + name);
+  if (!holds) Lose(WhyLost(name, file.written.length(), promises));
+  return file;
+}
+
+int Cut(FileOps& ops, const std::string& name, std::uint64_t length) {
+  const int fd = ops.Open(name, /*create=*/false);
+  if (fd < 0) return fd;
+  const int error = ops.Truncate(fd, length);
+  ops.Close(fd);
+  return error;
+}
+
 }  // namespace
 
 struct PromisedFiles::File {
@@ -117,6 +176,19 @@ void PromisedFiles::Format(FileOps& ops, const Identity& identity) {
   const int fd = before >= 0 ? -EEXIST : WriteManifest(ops, EncodeIdentity(identity));
   if (fd < 0) Throw(fd, std::string("cannot make ") + kManifestFile);
   ops.Close(fd);
+}
+
+void PromisedFiles::LoseUnsynced(FileOps& ops, const std::vector<std::string>& names) {
+  std::map<std::string, std::uint64_t> kept;  // bytes, by name
+  for (const auto& [name, may_be] : ManifestIn(ops).files) {
+    if (const auto file = Check(ops, name, may_be)) kept[name] = file->kept.length;
+  }
+  for (const std::string& name : names) {
+    if (name == kManifestFile) continue;
+    const auto found = kept.find(name);
+    const int error = found == kept.end() ? ops.Remove(name) : Cut(ops, name, found->second);
+    if (error != 0) Throw(error, "cannot cut " + name);
+  }
 }
 
 // ---- the start ----
@@ -141,53 +213,19 @@ PromisedFiles::~PromisedFiles() {
 }
 
 void PromisedFiles::ReadManifest(const Identity& expected) {
-  const int fd = ops_->Open(kManifestFile, /*create=*/false);
-  if (fd == -ENOENT) {
-    throw LostPromise("the data directory has no identity: " + std::string(kManifestFile) +
-                      " is missing, and with it what this replica had promised");
-  }
-  if (fd < 0) Throw(fd, std::string("cannot open ") + kManifestFile);
-  std::string bytes;
-  const int error =
-      ForEachChunk(*ops_, fd, 0, kToTheEnd, [&](std::string_view chunk) { bytes += chunk; });
-  ops_->Close(fd);
-  if (error != 0) Throw(error, std::string("cannot read ") + kManifestFile);
-  Manifest manifest;
-  std::ignore = manifest.Read(bytes);
+  const Manifest manifest = ManifestIn(*ops_);
   identity_ = manifest.identity;
   if (identity_ != expected) {
     throw LostPromise("the data directory is that of " + ToString(identity_) + ", not of " +
                       ToString(expected));
   }
   for (const auto& [name, may_be] : manifest.files) {
-    if (auto file = Checked(name, may_be)) names_[name] = std::move(file);
+    const auto checked = Check(*ops_, name, may_be);
+    if (!checked) continue;
+    names_[name] = std::make_shared<File>();
+    names_[name]->name = name;
+    names_[name]->written = checked->written;
   }
-}
-
-std::shared_ptr<PromisedFiles::File> PromisedFiles::Checked(const std::string& name,
-                                                            const Manifest::MayBe& may_be) {
-  const int fd = ops_->Open(name, /*create=*/false);
-  if (fd == -ENOENT) {
-    if (may_be.gone) return nullptr;
-    Lose(name + " is missing");
-  }
-  if (fd < 0) Throw(fd, "cannot open " + name);
-  auto promises = may_be.holds;
-  std::sort(promises.begin(), promises.end(),
-            [](const Promise& one, const Promise& other) { return one.length < other.length; });
-  auto file = std::make_shared<File>();
-  file->name = name;
-  bool kept = promises.empty();
-  int error = 0;
-  for (const Promise& promise : promises) {
-    if (error == 0) error = HashUpTo(*ops_, fd, promise.length, file->written);
-    kept |= file->written.Now() == promise;
-  }
-  if (error == 0) error = HashUpTo(*ops_, fd, kToTheEnd, file->written);
-  ops_->Close(fd);
-  if (error != 0) Throw(error, "cannot read " + name);
-  if (!kept) Lose(WhyLost(name, file->written.length(), promises));
-  return file;
 }
 
 // ---- the manifest ----
@@ -328,10 +366,16 @@ int PromisedFiles::Rename(const std::string& from, const std::string& to) {
   if (moved == names_.end() || from == to) return ops_->Rename(from, to);
   const std::shared_ptr<File> file = moved->second;
   if (!file->synced) file->synced = kNothing;
+  const bool replaces = promised_.contains(to);
+  const bool moves = promised_.contains(from);
   std::string intents;
-  if (promised_.contains(to)) intents += EncodeMayHold(to, *file->synced);
-  if (promised_.contains(from)) intents += EncodeMayBeGone(from);
+  // A torn announcement must not insist on a name that is not there yet. Nor must a whole one on
+  // a file that nothing was promised of.
+  if (moves && !replaces) intents += EncodeMayBeGone(to) + EncodeMayHold(to, kNothing);
+  if (replaces || moves) intents += EncodeMayHold(to, *file->synced);
+  if (moves) intents += EncodeMayBeGone(from);
   if (const int error = SayDurably(intents)) return error;
+  if (moves) promised_.insert(to);
   if (const int error = ForgetIfGone(to)) return error;
   if (const int error = ops_->Rename(from, to)) return error;
   names_unsynced_ = true;

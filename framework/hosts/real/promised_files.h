@@ -11,6 +11,7 @@
 //   never says more than the disk holds, whatever a crash or a power cut leaves of both.
 // - The manifest announces each truncation, replacement and removal, durably, before it happens. So
 //   the manifest never insists on bytes that the replica itself has given up.
+// - It announces the new name of a promised file likewise. So promised bytes have a name in it.
 // - A promise alone is written without a sync of its own: each write would cost double. The death
 //   of a process loses no promise. A power cut may lose the latest ones. Then a loss of the latest
 //   bytes looks like a torn write; all older bytes are still checked.
@@ -27,6 +28,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "real/file_ops.h"
 #include "real/manifest.h"
@@ -41,6 +43,12 @@ class PromisedFiles final : public FileOps {
   // Writes the first manifest into an empty directory. Throws std::system_error if it cannot, for
   // example because the directory has one.
   static void Format(FileOps& ops, const Identity& identity);
+
+  // Takes from the directory of `ops` what a power cut may take: the bytes of each file behind
+  // those that it promised last, and the files whose names were never promised. `names`: those of
+  // all its files. Another call changes nothing. Throws LostPromise before any change, if there is
+  // no manifest or a promise is lost, and std::system_error if a file cannot be read or cut.
+  static void LoseUnsynced(FileOps& ops, const std::vector<std::string>& names);
 
   // Opens the directory of `ops`, and makes all that is in the promised files durable. Throws
   // LostPromise if the directory is not that of `expected`, or a promise is lost, and
@@ -65,8 +73,6 @@ class PromisedFiles final : public FileOps {
   struct File;
 
   void ReadManifest(const Identity& expected);
-  // Compares the file with the manifest. Null: it may be missing, and is.
-  std::shared_ptr<File> Checked(const std::string& name, const Manifest::MayBe& may_be);
 
   // These return an errno, negated, or 0. A manifest that could not be written is not written
   // again.

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -88,6 +89,9 @@ TEST_F(ReplicaProgram, BadUsageIsOneLineAndStatusTwo) {
       {"--id", "0", "--peers", "no.such.host.invalid:1", "--data", temp / "d"},
       {"--id", "0", "--peers", "127.0.0.1:1", "--data", temp / "d", "--metrics", temp / "no/such"},
       {"--id", "0", "--peers", "127.0.0.1:1", "--data", temp / "d", "--format"},
+      {"--lose-unsynced"},
+      {"--lose-unsynced", "--data", temp / "none"},
+      {"--lose-unsynced", "--data", temp / "", "--cluster", "abc", "--format"},
   };
   for (const auto& flags : bad) {
     const auto [status, text] = RunToEnd(flags);
@@ -136,6 +140,38 @@ TEST_F(ReplicaProgram, StartsOnlyInADirectoryThatWasMadeForIt) {
       why.find(": the disk has lost what this replica had promised: log has only 3 of the 4 bytes"),
       std::string::npos)
       << why;
+}
+
+TEST_F(ReplicaProgram, LosesWhatWasNotSyncedOnceItDoesNotRun) {
+  const std::vector<std::string> cut = {"--lose-unsynced", "--data", temp / "data"};
+  {
+    Process process(ECHO_REPLICA, Flags(), temp / "log");
+    Client client(endpoint);
+    EXPECT_EQ(CallText(client, Write{"kept"}), "ok");
+    const auto [status, text] = RunToEnd(cut);
+    EXPECT_EQ(status, 2);
+    EXPECT_NE(text.find("is in use by another replica"), std::string::npos) << text;
+  }
+  const auto [status, text] = RunToEnd(cut);
+  EXPECT_EQ(status, 2) << "its directory has no manifest";
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+  std::filesystem::remove_all(temp / "data");
+  auto flags = Flags();
+  flags.insert(flags.end(), {"--cluster", "abc", "--format"});
+  ASSERT_EQ(RunToEnd(flags).first, 0);
+  flags.pop_back();
+  {
+    Process process(ECHO_REPLICA, flags, temp / "log");
+    Client client(endpoint);
+    EXPECT_EQ(CallText(client, Write{"kept"}), "ok");
+  }
+  std::ofstream(temp / "data/log", std::ios::app) << " and lost";
+  std::ofstream(temp / "data/other") << "lost";
+  EXPECT_EQ(RunToEnd(cut), std::pair(0, std::string()));
+  EXPECT_EQ(Contents(temp / "data/log"), "kept");
+  EXPECT_FALSE(std::filesystem::exists(temp / "data/other"));
+  std::ofstream(temp / "data/log") << "damaged";
+  EXPECT_EQ(RunToEnd(cut).first, 2);
 }
 
 TEST_F(ReplicaProgram, AnEscapedExceptionIsStatusOne) {

@@ -76,6 +76,12 @@ class MemoryFiles {
     const std::lock_guard lock(mutex_);
     return names_.at(file)->data;
   }
+  std::vector<std::string> Names() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> names;
+    for (const auto& [name, file] : names_) names.push_back(name);
+    return names;
+  }
   void Change(const std::string& file, const std::string& contents) {
     const std::lock_guard lock(mutex_);
     names_.at(file)->data = contents;

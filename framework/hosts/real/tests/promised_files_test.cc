@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -172,6 +173,103 @@ TEST_F(PromisedDisk, WritesALargeManifestAnew) {
   EXPECT_NE(Refusal(), "");
 }
 
+// ---- power cuts ----
+
+class PowerCutOfADisk : public PromisedDisk {
+ protected:
+  void CutPower() { PromisedFiles::LoseUnsynced(*memory_.Open(), memory_.Names()); }
+
+  std::string WhyNotCut() {
+    try {
+      CutPower();
+    } catch (const LostPromise& lost) {
+      return lost.what();
+    }
+    return "";
+  }
+
+  // Its files, without the manifest.
+  std::map<std::string, std::string> Left() const {
+    std::map<std::string, std::string> left;
+    for (const std::string& name : memory_.Names()) {
+      if (name != kManifestFile) left[name] = memory_.Contents(name);
+    }
+    return left;
+  }
+};
+
+IoRequest Unsynced(IoRequest request) {
+  request.sync = false;
+  return request;
+}
+
+TEST_F(PowerCutOfADisk, TakesWhatWasNotSyncedAndNothingElse) {
+  struct Case {
+    std::string name;
+    std::vector<IoRequest> unsynced;
+    std::map<std::string, std::string> left;
+  };
+  const auto more = [](const std::string& file) {
+    return Unsynced(Request(Kind::kAppend, file, "unsynced"));
+  };
+  const auto renamed = [](const std::string& from, const std::string& to) {
+    return Unsynced(Request(Kind::kRename, from, "", to));
+  };
+  const std::vector<Case> cases = {
+      {"nothing", {}, {{"log", "one"}, {"state", "s"}}},
+      {"a longer file", {more("log")}, {{"log", "one"}, {"state", "s"}}},
+      {"a new file", {more("new")}, {{"log", "one"}, {"state", "s"}}},
+      {"a shorter file", {Unsynced(Truncation("log", 2))}, {{"log", "on"}, {"state", "s"}}},
+      {"a shorter file that grows",
+       {Unsynced(Truncation("log", 2)), more("log")},
+       {{"log", "on"}, {"state", "s"}}},
+      {"a replaced file that grows", {renamed("log", "state"), more("state")}, {{"state", "one"}}},
+      {"a renamed file that grows",
+       {renamed("log", "new"), more("new")},
+       {{"new", "one"}, {"state", "s"}}},
+      {"a new file in the place of a renamed one",
+       {renamed("log", "old"), more("log")},
+       {{"log", ""}, {"old", "one"}, {"state", "s"}}},
+      {"a removed file", {Unsynced(Request(Kind::kRemove, "log"))}, {{"state", "s"}}},
+  };
+  for (const auto& [name, unsynced, left] : cases) {
+    SCOPED_TRACE(name);
+    memory_.LoseAll();
+    PromisedFiles::Format(*memory_.Open(), kSelf);
+    {
+      const auto disk = Start();
+      std::ignore = disk->Run(
+          std::vector{Request(Kind::kAppend, "log", "one"), Request(Kind::kAppend, "state", "s")});
+      for (const auto& done : disk->Run(unsynced)) ASSERT_EQ(done.error, 0);
+    }
+    CutPower();
+    EXPECT_EQ(Left(), left);
+    CutPower();
+    EXPECT_EQ(Left(), left);
+    EXPECT_EQ(Refusal(), "");
+  }
+}
+
+TEST_F(PowerCutOfADisk, LeavesSyncedChanges) {
+  Run({Request(Kind::kAppend, "log", "a long log"), Request(Kind::kAppend, "other", "x")});
+  Run({Request(Kind::kAppend, "log.new", "short"), Request(Kind::kRename, "log.new", "", "log"),
+       Request(Kind::kRename, "other", "", "another"), Request(Kind::kAppend, "another", "y")});
+  Run({Truncation("log", 3)});
+  CutPower();
+  EXPECT_EQ(Left(), (std::map<std::string, std::string>{{"log", "sho"}, {"another", "xy"}}));
+}
+
+TEST_F(PowerCutOfADisk, IsRefusedBeforeItTakesAnythingIfAPromiseIsLost) {
+  Run({Request(Kind::kAppend, "log", "one"), Request(Kind::kAppend, "state", "s")});
+  memory_.Change("log", "one and more");
+  memory_.Change("state", "");
+  EXPECT_EQ(WhyNotCut(), std::string(kLost) + "state has only 0 of the 1 bytes that were synced");
+  EXPECT_EQ(memory_.Contents("log"), "one and more");
+  memory_.Lose(kManifestFile);
+  EXPECT_NE(WhyNotCut(), "");
+  EXPECT_EQ(memory_.Contents("log"), "one and more");
+}
+
 // ---- crashes ----
 
 // Random changes of three files, as a log, its successor and a snapshot have them.
@@ -205,8 +303,8 @@ std::vector<IoRequest> RandomBatch(RandomStream& random) {
 }
 
 // The death of the process at any operation, those of its start included: all that was handed to
-// the kernel stays. And a power cut, after which each file, and the names, are as of their latest
-// sync or any later moment.
+// the kernel stays. Or a power cut, after which each file, and the names, are as of their latest
+// sync or any later moment. Or a death, after which LoseUnsynced plays the power cut.
 TEST(CrashesOfAPromisedDisk, AreNeverTakenForALoss) {
   constexpr std::uint64_t kRuns = 3000;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
@@ -225,7 +323,9 @@ TEST(CrashesOfAPromisedDisk, AreNeverTakenForALoss) {
       } catch (const std::system_error&) {  // it died while it started
         ASSERT_TRUE(memory.HasStopped());
       }
-      memory.Restart(/*power_cut=*/random.Below(2) == 0, random);
+      const std::uint64_t end = random.Below(3);
+      memory.Restart(/*power_cut=*/end == 0, random);
+      if (end == 1) PromisedFiles::LoseUnsynced(*memory.Open(), memory.Names());
     }
   }
 }
