@@ -1,0 +1,477 @@
+#include "saucr_checker.h"
+
+#include <algorithm>
+#include <bit>
+#include <exception>
+#include <ranges>
+#include <variant>
+
+#include "saucr_names.h"
+#include "testkit/violation.h"
+
+namespace depfast::saucr {
+namespace {
+
+template <typename Body>
+std::optional<std::uint64_t> TermIn(std::string_view bytes) {
+  std::string error;
+  const auto body = DecodeBody<Body>(bytes, error);
+  return body ? std::optional(body->term) : std::nullopt;
+}
+
+// See LeaderContacts::TermOf.
+std::optional<std::uint64_t> TermOf(const DecodedFrame& frame) {
+  const bool asks = frame.header.kind == FrameKind::kRequest;
+  if (!asks && frame.header.kind != FrameKind::kReply) return std::nullopt;
+  if (frame.header.method != AppendEntries::kMethod) return std::nullopt;
+  return asks ? TermIn<AppendEntries>(frame.body) : TermIn<AppendEntriesReply>(frame.body);
+}
+
+std::string OfReplicas(std::uint64_t set) { return std::to_string(std::popcount(set)); }
+
+}  // namespace
+
+SaucrChecker::SaucrChecker(const sim::GroupView& group, testkit::History* history, Machine machine)
+    : group_(group),
+      history_(history),
+      machine_(machine),
+      quorums_(group.replicas()),
+      replicas_(static_cast<std::size_t>(group.replicas())),
+      elections_(group.replicas(), kElectionTimeoutMin,
+                 [this](ElectionRule rule, const std::string& what) {
+                   Violate(rule == ElectionRule::kLeaderHasVotes ? Invariant::kLeaderHasVotes
+                                                                 : Invariant::kElections,
+                           what);
+                 }) {
+  if (machine == Machine::kOther) contacts_.emplace(group, TermOf);
+  group.AddObserver(this);
+}
+
+SaucrChecker::Coverage& SaucrChecker::Coverage::operator+=(const Coverage& other) {
+  fast += other.fast;
+  slow += other.slow;
+  switches += other.switches;
+  recoveries += other.recoveries;
+  flushes += other.flushes;
+  restored += other.restored;
+  return *this;
+}
+
+// ---- a test's view ----
+
+PeerId SaucrChecker::Leader() const {
+  PeerId leader = kNobody;
+  for (PeerId id = 0; id < group_.replicas(); ++id) {
+    const bool leads = claims(id).role == Role::kLeader && group_.IsUp(id);
+    if (leads && (leader == kNobody || claims(id).term > claims(leader).term)) leader = id;
+  }
+  return leader;
+}
+
+std::vector<PeerId> SaucrChecker::Proposers() const {
+  const PeerId leader = Leader();
+  return leader == kNobody ? std::vector<PeerId>() : std::vector<PeerId>{leader};
+}
+
+std::string SaucrChecker::WhyNotCommitted(PeerId replica, std::uint64_t index,
+                                          const CommandDigest& command) const {
+  const std::string at = "at index " + std::to_string(index);
+  if (index == 0 || index > AppliedUpTo(replica)) return "it has applied nothing " + at;
+  // Every commitment is checked by R3 when its leader claims it.
+  if (index >= committed_.size()) return "no leader has committed an entry " + at;
+  if (committed_[index].command != command) return "another command is committed " + at;
+  return "";
+}
+
+// As in Raft: an entry of its term is committed, and a majority has answered messages that the
+// leader sent after the read came.
+std::string SaucrChecker::WhyMayNotRead(PeerId replica, Time since) const {
+  if (!contacts_) return "";
+  const std::uint64_t term = contacts_->term(replica);
+  if (term == 0) return "it has led no term since it started";
+  if (claims(replica).applied.term < term) {
+    return "it has applied no entry of its term " + std::to_string(term);
+  }
+  const std::size_t answered = contacts_->AnsweredSince(replica, since);
+  if (1 + answered >= static_cast<std::size_t>(quorums_.majority())) return "";
+  return "only " + std::to_string(answered) + " other replicas have answered a message of its " +
+         "term that it sent after the read came";
+}
+
+std::optional<CommandDigest> SaucrChecker::AppliedAt(std::uint64_t index) const {
+  if (index == 0 || index >= committed_.size()) return std::nullopt;
+  return committed_[index].command;
+}
+
+std::optional<std::string> SaucrChecker::ResultAt(std::uint64_t index) const {
+  if (machine_ != Machine::kTally || index >= committed_.size()) return std::nullopt;
+  return std::to_string(committed_[index].state.count());
+}
+
+std::uint64_t SaucrChecker::TimesApplied(const CommandDigest& command) const {
+  const auto found = times_committed_.find(command);
+  return found == times_committed_.end() ? 0 : found->second;
+}
+
+std::size_t SaucrChecker::LogBytes(PeerId replica) const {
+  const auto& files = group_.disk(replica).files();
+  const auto log = files.find(kWalFile);
+  return log == files.end() ? 0 : log->second.data.size();
+}
+
+bool SaucrChecker::HasSnapshot(PeerId replica) const {
+  return group_.disk(replica).files().contains(kSnapshotFile);
+}
+
+std::optional<LogChecker::StoredSnapshot> SaucrChecker::SnapshotOf(PeerId replica) const {
+  const auto& files = group_.disk(replica).files();
+  const auto file = files.find(kSnapshotFile);
+  if (file == files.end()) return std::nullopt;
+  auto snapshot = raft::DecodeSnapshot(file->second.data);
+  if (!snapshot) return std::nullopt;
+  return StoredSnapshot{snapshot->last_index, std::move(snapshot->state)};
+}
+
+// ---- violations ----
+
+namespace {
+
+std::string Describe(const SaucrChecker::Violation& violation) {
+  return testkit::ViolationSentence(
+      ToString(violation.invariant), violation.when, violation.what,
+      std::string(HandoutRules(violation.invariant)) + " of lab 6's handout");
+}
+
+}  // namespace
+
+std::string SaucrChecker::FirstViolation() const {
+  return violations_.empty() ? "" : Describe(violations_.front());
+}
+
+std::string SaucrChecker::FirstSafetyViolation() const {
+  const auto first = std::ranges::find_if(
+      violations_, [](const Violation& each) { return IsSafety(each.invariant); });
+  return first == violations_.end() ? "" : Describe(*first);
+}
+
+void SaucrChecker::Violate(Invariant invariant, const std::string& what,
+                           std::vector<testkit::EarlierStep> earlier) {
+  constexpr std::size_t kViolationsMax = 20;
+  if (violations_.size() >= kViolationsMax) return;
+  violations_.push_back({invariant, now_, what});
+  if (history_ != nullptr) {
+    history_->AddViolation(now_, ToString(invariant), what, std::move(earlier));
+  }
+}
+
+void SaucrChecker::Require(bool holds, Invariant invariant, PeerId replica,
+                           const std::string& what) {
+  if (!holds) Violate(invariant, Name(replica) + " " + what);
+}
+
+void SaucrChecker::Note(const std::string& what) {
+  if (history_ != nullptr) history_->Add(now_, what);
+}
+
+// ---- notifications from the simulator ----
+
+void SaucrChecker::OnStep(PeerId replica, const sim::StepInput& input,
+                          const sim::StepOutput& output) {
+  now_ = input.now;
+  elections_.OnStep(replica, now_);
+  for (const sim::FrameArrival& arrival : input.frames) OnReceived(replica, arrival);
+  for (const sim::Output& one : output.outputs) {
+    if (const auto* seen = std::get_if<Observation>(&one)) OnObservation(replica, *seen);
+  }
+}
+
+void SaucrChecker::OnOutputsLeave(PeerId replica, Time now,
+                                  const std::vector<sim::Output>& outputs) {
+  now_ = now;
+  for (const sim::Output& one : outputs) {
+    const auto* frame = std::get_if<sim::SendFrame>(&one);
+    if (frame == nullptr) continue;
+    const testkit::History::FrameScope scope(history_, frame->bytes);
+    OnSent(replica, *frame);
+  }
+  for (const auto& [last, recipients] : std::exchange(rounds_, {})) {
+    CheckNaming(replica, last, recipients);
+  }
+}
+
+void SaucrChecker::OnDisk(PeerId replica, Time now, const sim::SimDisk& disk) {
+  now_ = now;
+  ReadDisk(replica, disk);
+}
+
+void SaucrChecker::OnRewrite(PeerId replica, Time now, const sim::SimDisk& disk) {
+  OnDisk(replica, now, disk);
+}
+
+void SaucrChecker::OnRestart(PeerId replica, Time now) {
+  OnDisk(replica, now, group_.disk(replica));
+  Replica& state = Of(replica);
+  const std::uint64_t disk_term = state.disk.wal().hard_state.term;
+  Replica fresh;
+  fresh.frame_term = std::max(state.frame_term, disk_term);
+  fresh.disk = std::move(state.disk);
+  fresh.lost_entries = !fresh.disk.SaysAllIsThere() && !fresh.disk.is_damaged();
+  fresh.life_found = fresh.disk.LifeOf(replica);
+  fresh.acked = fresh.disk.last();
+  fresh.told = fresh.disk.wal().map;
+  state = std::move(fresh);
+  elections_.OnRestart(replica, now, disk_term);
+}
+
+// ---- disks, and what a replica must still have ----
+
+void SaucrChecker::ReadDisk(PeerId replica, const sim::SimDisk& disk) {
+  SaucrDisk& known = Of(replica).disk;
+  try {
+    known.Read(disk);
+  } catch (const std::exception& error) {
+    Violate(Invariant::kPersisted, Name(replica) + ": " + error.what());
+    return;
+  }
+  if (known.is_damaged()) return;
+  // A candidate's vote for itself is in no message.
+  const HardState& on_disk = known.wal().hard_state;
+  if (on_disk.voted_for != kNobody) {
+    RecordVote(replica, on_disk.term, on_disk.voted_for);
+  } else if (votes_.contains({replica, on_disk.term})) {
+    Violate(Invariant::kOneVote, Name(replica) + " removes its vote of term " +
+                                     std::to_string(on_disk.term) + " from its disk");
+  }
+  CheckMarkers(replica);
+}
+
+void SaucrChecker::CheckMarkers(PeerId replica) {
+  const SaucrDisk& disk = Of(replica).disk;
+  if (!disk.SaysAllIsThere()) return;
+  const EntryId floor = FloorOf(replica);
+  Require(disk.last() >= floor, Invariant::kMarkersTrue, replica,
+          "has a disk that says that nothing is lost, and ends at " + At(disk.last()) +
+              "; the replica has had " + At(floor));
+}
+
+bool SaucrChecker::IsRecovering(const Replica& replica) const {
+  return replica.lost_entries &&
+         replica.lle_answers.size() < static_cast<std::size_t>(quorums_.minority());
+}
+
+// The f answers that it has used may be any: the least of the largest values of f answers.
+EntryId SaucrChecker::LearnedOf(const Replica& replica, PeerId of) const {
+  const auto minority = static_cast<std::size_t>(quorums_.minority());
+  if (!replica.lost_entries || replica.lle_answers.size() < minority) return {};
+  std::vector<EntryId> values;
+  for (const auto& [from, map] : replica.lle_answers) {
+    values.push_back(map[static_cast<std::size_t>(of)]);
+  }
+  std::ranges::sort(values);
+  return values[minority - 1];
+}
+
+EntryId SaucrChecker::FloorOf(PeerId replica) const {
+  const Replica& state = Of(replica);
+  // R29: it has given up what nobody has.
+  const bool gave_up = state.leading.whole.size() >= static_cast<std::size_t>(quorums_.minority());
+  return gave_up ? state.acked : std::max(state.acked, LearnedOf(state, replica));
+}
+
+// ---- claims ----
+
+void SaucrChecker::OnObservation(PeerId replica, const Observation& seen) {
+  const auto& values = seen.values;
+  Claims& claims = Of(replica).claims;
+  switch (seen.kind) {
+    case kRoleObservation:
+      OnRole(replica, values[0], static_cast<Role>(values[1]));
+      break;
+    case kCommitObservation:
+      OnCommit(replica, values[0]);
+      break;
+    case kApplyObservation:
+      OnApply(replica, {values[1], values[0]}, values[2]);
+      break;
+    case kRestoreObservation:
+      OnRestore(replica, {values[1], values[0]});
+      break;
+    case kModeObservation:
+      claims.mode = static_cast<Mode>(values[1]);
+      if (claims.mode == Mode::kFast) ++coverage_.switches;
+      Note(Name(replica) + " is in " + (claims.mode == Mode::kFast ? "fast" : "slow") + " mode");
+      break;
+    case kRecoveryObservation:
+      OnRecovery(replica, static_cast<Recovery>(values[0]));
+      break;
+    case kFlushObservation:
+      ++coverage_.flushes;
+      break;
+    default:
+      break;
+  }
+}
+
+void SaucrChecker::OnRole(PeerId replica, std::uint64_t term, Role role) {
+  static constexpr const char* kRoles[] = {"follower", "candidate", "leader"};
+  Replica& state = Of(replica);
+  const std::uint64_t before = std::max(state.claims.term, state.frame_term);
+  Require(term >= before, Invariant::kMonotonic, replica,
+          "goes back from term " + std::to_string(before) + " to term " + std::to_string(term));
+  if (role != state.claims.role || term != state.claims.term) {
+    Note(Name(replica) + " is " + kRoles[static_cast<int>(role) % 3] + " in term " +
+         std::to_string(term));
+  }
+  state.claims.term = term;
+  state.claims.role = role;
+  elections_.OnRole(replica, term, static_cast<ElectionRole>(role));
+  if (role == Role::kLeader) RecordLeader(replica, term);
+}
+
+void SaucrChecker::RecordLeader(PeerId replica, std::uint64_t term) {
+  const auto [leader, is_first] = leaders_.emplace(term, Seen{replica, now_});
+  if (is_first) {
+    elections_.OnLeads(replica, term);
+    const SaucrDisk& disk = Of(replica).disk;
+    const HardState& on_disk = disk.wal().hard_state;
+    Require(on_disk.term > term || on_disk.voted_for == replica || disk.is_damaged(),
+            Invariant::kTermOnDisk, replica,
+            "leads term " + std::to_string(term) + " before its own vote is on its disk");
+  }
+  const Seen& first = leader->second;
+  if (first.replica == replica) return;
+  Violate(Invariant::kElectionSafety,
+          Name(first.replica) + " and " + Name(replica) + " both lead term " + std::to_string(term),
+          {{group_.AddressOf(first.replica), first.at, true,
+            Name(first.replica) + " began to lead after this."}});
+}
+
+void SaucrChecker::OnRecovery(PeerId replica, Recovery recovery) {
+  static constexpr const char* kWords[] = {"has lost nothing", "is recovering", "has its LLE"};
+  Of(replica).claims.recovery = recovery;
+  if (recovery == Recovery::kRecovered) ++coverage_.recoveries;
+  Note(Name(replica) + " " + kWords[static_cast<int>(recovery) % 3]);
+}
+
+void SaucrChecker::OnRestore(PeerId replica, EntryId last) {
+  Claims& claims = Of(replica).claims;
+  ++claims.restored;
+  ++coverage_.restored;
+  Note(Name(replica) + " restores a snapshot that ends at " + At(last));
+  Require(IsCommitted(last) && last.index >= claims.applied.index, Invariant::kStateMachineSafety,
+          replica,
+          "restores the state after " + At(last) + ", which " +
+              (IsCommitted(last) ? "is behind its own" : "is not committed"));
+  claims.applied = last;
+}
+
+void SaucrChecker::OnApply(PeerId replica, EntryId id, std::uint64_t hash) {
+  Claims& claims = Of(replica).claims;
+  Require(id.index == claims.applied.index + 1, Invariant::kStateMachineSafety, replica,
+          "applies index " + std::to_string(id.index) + " after index " +
+              std::to_string(claims.applied.index));
+  claims.applied = id;
+  if (!IsCommitted(id)) {
+    Violate(Invariant::kStateMachineSafety,
+            Name(replica) + " applies " + At(id) + ", which no leader has committed");
+  } else if (committed_[id.index].command.hash != hash) {
+    Violate(Invariant::kStateMachineSafety,
+            Name(replica) + " applies another command at " + At(id) + " than that entry's");
+  }
+}
+
+// ---- commitment ----
+
+void SaucrChecker::OnCommit(PeerId replica, EntryIndex index) {
+  Claims& claims = Of(replica).claims;
+  Require(index >= claims.commit_index, Invariant::kMonotonic, replica,
+          "takes its commit index back from " + std::to_string(claims.commit_index) + " to " +
+              std::to_string(index));
+  claims.commit_index = index;
+  if (index < committed_.size()) return;
+  if (claims.role != Role::kLeader) {
+    Violate(Invariant::kCommitted, Name(replica) + " takes index " + std::to_string(index) +
+                                       " for committed, and no leader has");
+    return;
+  }
+  // A log that nobody has seen yet ends with an entry of its leader's term.
+  const auto& log = leader_logs_[claims.term];
+  const auto shown = log.find(index);
+  const EntryId id{shown == log.end() ? claims.term : shown->second, index};
+  const std::string why = id.term == claims.term ? WhyNoQuorum(replica, id)
+                                                 : ": it counts an entry of an earlier term alone";
+  Require(why.empty(), Invariant::kCommitted, replica,
+          "leads term " + std::to_string(claims.term) + " and commits " + At(id) + why);
+  TakeCommitted(replica, id);
+}
+
+std::string SaucrChecker::WhyNoQuorum(PeerId leader, EntryId id) const {
+  const Replica& state = Of(leader);
+  const bool on_own_disk = state.disk.Has(id);
+  const auto entry = entries_.find(id);
+  const std::uint64_t named =
+      entry == entries_.end() ? 0 : entry->second.named.value_or(0) | Bit(leader);
+  std::uint64_t disks = on_own_disk ? Bit(leader) : 0;
+  std::uint64_t memories = on_own_disk || !state.disk.SaysAllIsThere() ? Bit(leader) : 0;
+  if (state.leading.term == id.term) {
+    for (PeerId peer = 0; peer < group_.replicas(); ++peer) {
+      if (peer == leader) continue;
+      const Ack& ack = state.leading.acks[static_cast<std::size_t>(peer)];
+      if (ack.durable >= id.index) disks |= Bit(peer);
+      if (ack.buffered >= id.index && IsOfItsLatestLife(state.leading, peer)) {
+        memories |= Bit(peer);
+      }
+    }
+  }
+  if (std::popcount(disks) >= quorums_.majority()) return "";
+  if (std::popcount(memories & named) >= quorums_.fast()) return "";
+  return ", which only " + OfReplicas(disks) + " replicas have on their disks (" +
+         std::to_string(quorums_.majority()) + " must), and " + OfReplicas(memories & named) +
+         " that its round has named in the memories of their latest lives (" +
+         std::to_string(quorums_.fast()) + " must), the leader counted";
+}
+
+bool SaucrChecker::IsOfItsLatestLife(const Leading& leading, PeerId replica) const {
+  const auto index = static_cast<std::size_t>(replica);
+  return std::ranges::all_of(leading.acks, [&](const Ack& ack) {
+    return ack.lives.size() <= index || ack.lives[index] <= leading.acks[index].life;
+  });
+}
+
+const SaucrChecker::Entry* SaucrChecker::FindEntry(EntryId id) {
+  const auto shown = entries_.find(id);
+  if (shown != entries_.end()) return &shown->second;
+  for (const Replica& replica : replicas_) {
+    const LogEntry* const found = replica.disk.Find(id);
+    if (found == nullptr) continue;
+    const Entry entry{DigestOf(found->command), replica.disk.TermBefore(id), std::nullopt};
+    return &entries_.emplace(id, entry).first->second;
+  }
+  return nullptr;
+}
+
+void SaucrChecker::TakeCommitted(PeerId leader, EntryId id) {
+  std::vector<std::pair<EntryId, CommandDigest>> chain;
+  for (; id.index >= committed_.size();) {
+    const Entry* const entry = FindEntry(id);
+    if (entry == nullptr) {
+      Violate(Invariant::kCommitted,
+              Name(leader) + " commits " + At(id) + ", which is in no message and on no disk");
+      return;
+    }
+    chain.emplace_back(id, entry->command);
+    id = {entry->prev_term, id.index - 1};
+  }
+  Require(IsCommitted(id), Invariant::kLeaderCompleteness, leader,
+          "commits entries behind " + At(id) + ", where another entry is committed");
+  const Claims& claims = Of(leader).claims;
+  for (const auto& [each, command] : std::views::reverse(chain)) {
+    committed_.push_back({each.term, command, claims.term, committed_.back().state});
+    if (command.bytes == 0) continue;
+    committed_.back().state.ApplyHash(command.hash);
+    ++times_committed_[command];
+  }
+  (claims.mode == Mode::kFast ? coverage_.fast : coverage_.slow) += chain.size();
+}
+
+}  // namespace depfast::saucr

@@ -1,0 +1,267 @@
+// SaucrChecker: the invariants of SAUCR (saucr_invariants.h), checked after every step.
+//
+// The checker compares three sources: the frames that replicas send, the durable bytes of their
+// disks, and their claims (saucr_observations.h). Frames and disks are facts, which must support
+// the claims. What a replica has in its memory no fact tells: an acknowledgement, which is a frame,
+// says that it has it, and markers on its disk say whether a crash may lose it.
+//
+// An entry is committed when the leader of its term says so, and the answers that this leader has
+// received support it. Other replicas may take no more for committed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "election_checker.h"
+#include "leader_contacts.h"
+#include "log_checker.h"
+#include "saucr_disk.h"
+#include "saucr_invariants.h"
+#include "saucr_messages.h"
+#include "saucr_observations.h"
+#include "sim/group_view.h"
+#include "tally.h"
+#include "testkit/history.h"
+
+namespace depfast::saucr {
+
+class SaucrChecker final : public sim::Observer, public LogChecker {
+ public:
+  // The state machine of the replicas. Of a tally, the checker knows the results.
+  enum class Machine { kTally, kOther };
+
+  // Watches `group` from now on, and writes roles, modes and violations into `history` unless that
+  // is null. Requires: called before Simulator::Start; both outlive the checker.
+  explicit SaucrChecker(const sim::GroupView& group, testkit::History* history = nullptr,
+                        Machine machine = Machine::kTally);
+
+  struct Violation {
+    Invariant invariant;
+    Time when{0};
+    std::string what;  // one sentence
+  };
+  const std::vector<Violation>& violations() const { return violations_; }
+
+  // The latest claims of one replica.
+  struct Claims {
+    std::uint64_t term = 0;
+    Role role = Role::kFollower;
+    Mode mode = Mode::kSlow;  // of the leader of `term`
+    Recovery recovery = Recovery::kOnDisk;
+    std::uint64_t commit_index = 0;
+    EntryId applied;
+    std::uint64_t restored = 0;  // snapshots restored since the last start
+  };
+  const Claims& claims(PeerId replica) const { return Of(replica).claims; }
+  // The replica with the highest term of those that are up and claim to lead; kNobody if none does.
+  PeerId Leader() const;
+  const SaucrDisk& disk(PeerId replica) const { return Of(replica).disk; }
+
+  // The situations that a run has had.
+  struct Coverage {
+    std::uint64_t fast = 0;  // entries that a leader in this mode has committed, no-ops included
+    std::uint64_t slow = 0;
+    std::uint64_t switches = 0;    // of a leader to fast mode
+    std::uint64_t recoveries = 0;  // of replicas that had lost entries
+    std::uint64_t flushes = 0;     // claimed, of all kinds
+    std::uint64_t restored = 0;
+
+    Coverage& operator+=(const Coverage& other);
+  };
+  const Coverage& coverage() const { return coverage_; }
+
+  // See LogChecker. An entry is stored where it is in a memory: StoredUpTo is AppliedUpTo.
+  std::vector<PeerId> Proposers() const override;
+  // It has committed an entry of its term.
+  bool Serves(PeerId leader) const override {
+    return claims(leader).applied.term == claims(leader).term;
+  }
+  std::uint64_t AppliedUpTo(PeerId replica) const override { return claims(replica).applied.index; }
+  std::uint64_t CommittedUpTo() const override { return committed_.size() - 1; }
+  std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
+                              const CommandDigest& command) const override;
+  std::string WhyMayNotRead(PeerId replica, Time since) const override;
+  bool NumbersEntries() const override { return true; }
+  std::optional<CommandDigest> AppliedAt(std::uint64_t index) const override;
+  std::optional<std::string> ResultAt(std::uint64_t index) const override;
+  bool HasApplied(const CommandDigest& command) const override { return TimesApplied(command) > 0; }
+  std::uint64_t Restored(PeerId replica) const override { return claims(replica).restored; }
+  std::size_t LogBytes(PeerId replica) const override;
+  bool HasSnapshot(PeerId replica) const override;
+  std::optional<StoredSnapshot> SnapshotOf(PeerId replica) const override;
+  std::string FirstViolation() const override;
+  std::string FirstSafetyViolation() const override;
+
+  // The number of committed entries with this command.
+  std::uint64_t TimesApplied(const CommandDigest& command) const;
+
+ private:
+  // An entry as the first frame showed it. An id names one entry for ever.
+  struct Entry {
+    CommandDigest command;
+    std::uint64_t prev_term = 0;
+    std::optional<std::uint64_t> named;  // the replicas that its round names, one bit each
+  };
+  struct Committed {
+    std::uint64_t term = 0;
+    CommandDigest command;
+    std::uint64_t by_term = 0;  // of the leader that has committed it
+    Tally state;                // after it
+  };
+  // A request that a replica has received and not answered.
+  struct Asked {
+    std::uint64_t term = 0;
+    EntryId last = {};  // the last entry that it shows; of a snapshot, its last
+    Mode mode = Mode::kSlow;
+    bool beat = false;
+    LleMap map = {};
+    std::uint64_t snapshot_bytes = 0;  // 0 if it needs no snapshot
+    Life life = 0;                     // of a replica that asks for its LLE
+    RequestVote vote_request = {};
+    ElectionChecker::Asked vote = {};
+    EntryId voters_floor = {};  // see FloorOf
+  };
+  // A leader's knowledge of one replica, from the answers in its term.
+  struct Ack {
+    EntryIndex buffered = 0;  // in `life`
+    EntryIndex durable = 0;
+    Life life = 0;
+    Lives lives;  // the largest that the replica has named
+  };
+  // The latest beat of a leader, and the mode that its beats allow (R6, R7).
+  struct Beat {
+    std::set<std::pair<PeerId, CallId>> calls;
+    std::uint64_t answered = 0;
+    int prompt = 0;  // beats in a row
+    bool may_be_fast = false;
+  };
+  struct Leading {
+    std::uint64_t term = 0;
+    std::vector<Ack> acks;  // by replica
+    Beat beat;
+    std::set<PeerId> whole;  // have answered a FetchLog of this term, and are whole
+  };
+  struct Replica {
+    Claims claims;
+    std::uint64_t frame_term = 0;  // the highest in a frame that it has sent
+    SaucrDisk disk;
+    std::map<std::pair<PeerId, CallId>, Asked> asked;
+    Leading leading;
+    // Of its present run.
+    bool lost_entries = false;  // by the markers that it has found
+    Life life_found = 0;        // its own on the disk
+    std::map<PeerId, LleMap> lle_answers;
+    EntryId acked;  // the last entry that it has on its word, of the term of its leader
+    LleMap told;    // the largest values in maps that it has sent, or acknowledged
+  };
+  struct Seen {
+    PeerId replica = kNobody;
+    Time at{0};
+  };
+
+  static std::uint64_t Bit(PeerId replica) { return std::uint64_t{1} << replica; }
+  Replica& Of(PeerId replica) { return replicas_[static_cast<std::size_t>(replica)]; }
+  const Replica& Of(PeerId replica) const { return replicas_[static_cast<std::size_t>(replica)]; }
+
+  void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
+  void OnOutputsLeave(PeerId replica, Time now, const std::vector<sim::Output>& outputs) override;
+  void OnDisk(PeerId replica, Time now, const sim::SimDisk& disk) override;
+  void OnRewrite(PeerId replica, Time now, const sim::SimDisk& disk) override;
+  void OnRestart(PeerId replica, Time now) override;
+
+  void Violate(Invariant invariant, const std::string& what,
+               std::vector<testkit::EarlierStep> earlier = {});
+  // Violates unless `holds`. `what`: after the replica's name.
+  void Require(bool holds, Invariant invariant, PeerId replica, const std::string& what);
+  void Note(const std::string& what);
+
+  // --- claims ---
+  void OnObservation(PeerId replica, const Observation& seen);
+  void OnRole(PeerId replica, std::uint64_t term, Role role);
+  void OnCommit(PeerId replica, EntryIndex index);
+  void OnApply(PeerId replica, EntryId id, std::uint64_t hash);
+  void OnRestore(PeerId replica, EntryId last);
+  void OnRecovery(PeerId replica, Recovery recovery);
+  void RecordLeader(PeerId replica, std::uint64_t term);
+
+  // --- commitment ---
+  // R3: why this leader may not take its entry for committed; empty if it may.
+  std::string WhyNoQuorum(PeerId leader, EntryId id) const;
+  // Whether an acknowledgement by `replica` is of its latest life that a voter knows (R17).
+  bool IsOfItsLatestLife(const Leading& leading, PeerId replica) const;
+  // Takes the leader's entries up to `id` for committed.
+  void TakeCommitted(PeerId leader, EntryId id);
+  const Entry* FindEntry(EntryId id);
+  bool IsCommitted(EntryId id) const {
+    return id.index < committed_.size() && committed_[id.index].term == id.term;
+  }
+
+  // --- disks, and what a replica must still have ---
+  void ReadDisk(PeerId replica, const sim::SimDisk& disk);
+  void CheckMarkers(PeerId replica);
+  bool IsRecovering(const Replica& replica) const;
+  // The least that a recovered replica has learned of a replica's value, whichever minority of its
+  // answers it has used.
+  EntryId LearnedOf(const Replica& replica, PeerId of) const;
+  // An LLE of this replica that is behind this entry forgets an acknowledgement.
+  EntryId FloorOf(PeerId replica) const;
+
+  // --- frames (saucr_checker_frames.cc) ---
+  void OnReceived(PeerId replica, const sim::FrameArrival& arrival);
+  void OnRequest(PeerId replica, PeerId from, const DecodedFrame& frame);
+  void OnAnswered(PeerId replica, PeerId from, const DecodedFrame& frame);
+  void OnAck(PeerId leader, PeerId from, CallId call, const AppendEntriesReply& reply);
+  // Another leader may replace what no leader has committed.
+  void HearLeader(PeerId replica, std::uint64_t term);
+
+  void OnSent(PeerId replica, const sim::SendFrame& sent);
+  void OnSentRequest(PeerId replica, PeerId to, const DecodedFrame& frame);
+  void OnSentVoteRequest(PeerId replica, PeerId to, CallId call, const RequestVote& request);
+  void OnSentAppend(PeerId replica, PeerId to, CallId call, const AppendEntries& request);
+  void OnSentReply(PeerId replica, PeerId to, const Asked& asked, const DecodedFrame& frame);
+  void OnVoteReply(PeerId replica, const Asked& asked, const RequestVoteReply& reply);
+  void OnAppendReply(PeerId replica, const Asked& asked, const AppendEntriesReply& reply);
+  void CheckDurable(PeerId replica, const Asked& asked, const AppendEntriesReply& reply);
+  void OnLleReply(PeerId replica, PeerId to, const Asked& asked, const LleReply& reply);
+  void OnInstallReply(PeerId replica, const Asked& asked, const InstallSnapshotReply& reply);
+
+  // A message of the leader of its term.
+  void OnLeads(PeerId replica, std::uint64_t term, const char* message);
+  void OnFrameTerm(PeerId replica, std::uint64_t term, const char* message, bool campaigns = false);
+  void OnBeat(Beat& beat, PeerId to, CallId call);
+  void RecordEntries(PeerId shown_by, const AppendEntries& request);
+  void RecordEntry(PeerId shown_by, EntryId id, const LogEntry& entry, std::uint64_t prev_term);
+  void RecordLeaderEntry(PeerId leader, std::uint64_t term, EntryId id);
+  void CheckNaming(PeerId leader, EntryId last, std::uint64_t recipients);
+  void RequireNotRecovering(PeerId replica, const std::string& what);
+  void CheckMap(PeerId replica, const LleMap& map, const char* message);
+  void RecordVote(PeerId voter, std::uint64_t term, PeerId candidate);
+
+  const sim::GroupView group_;
+  testkit::History* const history_;
+  const Machine machine_;
+  const Quorums quorums_;
+  std::optional<LeaderContacts> contacts_;  // a tally takes no reads
+  Time now_{0};
+  std::vector<Replica> replicas_;
+  ElectionChecker elections_;
+  std::map<EntryId, Entry> entries_;
+  std::map<std::uint64_t, std::map<EntryIndex, std::uint64_t>> leader_logs_;  // terms, by term
+  std::map<std::uint64_t, Seen> leaders_;                                     // by term
+  std::map<std::pair<PeerId, std::uint64_t>, Seen> votes_;  // (voter, term) to candidate
+  std::vector<Committed> committed_{1};                     // by index
+  std::map<CommandDigest, std::uint64_t> times_committed_;
+  // The rounds that leave in this step: by last entry, the replicas that they go to.
+  std::map<EntryId, std::uint64_t> rounds_;
+  std::set<EntryId> named_rounds_;  // those that were looked at: others are later copies
+  Coverage coverage_;
+  std::vector<Violation> violations_;
+};
+
+}  // namespace depfast::saucr
