@@ -54,6 +54,9 @@ class ReplicatedLog {
   // kNobody: to any. A wish: a log may refuse it, be late with it, or, as this one, do nothing. The
   // log stays correct in any case. Never waits.
   virtual void StepDown(PeerId heir) { (void)heir; }
+
+  // An operator stops this replica in order: see Service::Stop.
+  virtual void Stop() {}
 };
 
 // Makes the log of the replica program. Defined once per program, by the lab that chooses the log.

@@ -30,6 +30,8 @@ class TallyService final : public Service {
     log_->Start();
   }
 
+  void Stop() override { log_->Stop(); }
+
  private:
   Runtime& runtime_;
   Tally tally_;

@@ -121,6 +121,8 @@ class KvDriver final : public Service {
     log_->Start();
   }
 
+  void Stop() override { log_->Stop(); }
+
  private:
   void Serve(KvRequest&& request, const Responder<Reply>& responder) {
     if (request.forward_id != 0) {

@@ -60,7 +60,8 @@ struct RequestVote {
   std::uint64_t term = 0;
   PeerId candidate = kNobody;
   EntryId lle;  // the recovered LLE, or the last entry of the log, whichever is ahead (R25)
-  // Asks whether a vote would be granted in `term`, the candidate's next, and changes nothing (R26).
+  // Asks whether a vote would be granted in `term`, the candidate's next, and changes nothing
+  // (R26).
   bool pre_vote = false;
   MSGPACK_DEFINE(term, candidate, lle, pre_vote)
 };
@@ -94,10 +95,11 @@ struct AppendEntries {
   LleMap map;
   Lives lives;
 
+  // The last entry that it shows of the leader's log; 0 for a beat, which shows none.
+  EntryIndex Last() const { return beat ? 0 : prev.index + entries.size(); }
+
   // For runtime verification (depfast/carried_entries.h).
-  CarriedEntries Carried() const {
-    return {term, prev.index + 1, prev.index + 1 + entries.size()};
-  }
+  CarriedEntries Carried() const { return {term, prev.index + 1, prev.index + 1 + entries.size()}; }
   MSGPACK_DEFINE(term, leader, prev, entries, leader_commit, mode, beat, map, lives)
 };
 

@@ -21,7 +21,7 @@ enum class Recovery : std::uint8_t {
 
 enum class FlushReason : std::uint8_t {
   kBackground = 0,  // the interval is over (R10)
-  kSilence = 1,     // of the leader (R9), or an orderly stop (R33)
+  kSilent = 1,      // of the leader (R9), or an orderly stop (R33)
   kSlow = 2,        // this leader leaves fast mode (R6)
 };
 

@@ -1,0 +1,13 @@
+// The replicated log of lab 6 is the student's Saucr.
+#include <memory>
+
+#include "replicated_log.h"
+#include "saucr.h"
+
+namespace depfast {
+
+std::unique_ptr<ReplicatedLog> MakeReplicatedLog(Runtime& runtime, StateMachine& machine) {
+  return std::make_unique<saucr::Saucr>(runtime, machine);
+}
+
+}  // namespace depfast
