@@ -66,11 +66,16 @@ def cluster(kit: Kit, request: pytest.FixtureRequest, tmp_path: Path) -> Iterato
 
 
 def test_a_proposer_is_killed_and_started_again(cluster: Cluster) -> None:
+    """Then its power is cut."""
     proposer = str(cluster.proposer())
-    cluster.expect(0, "kill", proposer)
-    cluster.expect(1, "status")
-    cluster.expect(0, "start", proposer)
-    cluster.expect(0, "status")
+    for end in (
+        lambda: cluster.expect(0, "kill", proposer),
+        lambda: cluster.faults("inject", "power-cut", "--target", proposer),
+    ):
+        end()
+        cluster.expect(1, "status")
+        cluster.expect(0, "start", proposer)
+        cluster.expect(0, "status")
 
 
 def test_a_real_replica_is_slow_for_a_moment_and_nothing_is_left(cluster: Cluster) -> None:

@@ -205,6 +205,12 @@ if "--format" in sys.argv:
     os.makedirs(options["--data"])
     open(options["--data"] + "/replica.manifest", "w").write(options["--cluster"])
     sys.exit(0)
+if "--lose-unsynced" in sys.argv:
+    if wants("DAMAGED"):
+        say("/build/lab2_real: the disk has lost what this replica had promised: wal is missing")
+        sys.exit(2)
+    os.remove(options["--data"] + "/unsynced")
+    sys.exit(0)
 if wants("DIES"):
     say("/build/lab2_real: cannot stand it")
     sys.exit(2)

@@ -121,7 +121,7 @@ def test_logs_are_in_memory_unless_they_shall_be_durable(cluster: Cluster) -> No
 @pytest.mark.usefixtures("in_memory")
 def test_a_replica_that_has_lost_its_log_does_not_start(cluster: Cluster, expect: Expect) -> None:
     cluster.up()
-    for fault in (("crash",), ("disk-error", "--strength", "10%")):
+    for fault in (("crash",), ("power-cut",), ("disk-error", "--strength", "10%")):
         words = ("inject", *fault, "--target", 0, "--for", "1s", "--data", cluster.data)
         assert "none can start again" in expect(2, "faults", *words).reason
     assert cluster.numbers() == [0, 1, 2]

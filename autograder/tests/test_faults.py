@@ -16,9 +16,9 @@ import pytest
 from failslow.base.kit import Kit, this_kit
 from failslow.extras.cluster import replica_processes
 from failslow.extras.faults import claim, fault_file, targets
-from failslow.extras.faults.catalogue import Catalogue, load
+from failslow.extras.faults.catalogue import POWER_CUT, Catalogue, load
 from failslow.extras.faults.claim import Claim
-from failslow.extras.faults.injectors import INJECTORS
+from failslow.extras.faults.injectors import INJECTORS, LOCK_S
 from fakes import FAULT_KINDS, eventually
 from running import Cluster, Expect, Said
 
@@ -280,6 +280,35 @@ def test_a_crashed_replica_stays_down_with_its_cluster(cluster: Cluster, start: 
     assert cluster.numbers() == []
 
 
+def test_replicas_without_power_lose_what_is_not_synced_and_stay_down(
+    cluster: Cluster, start: Start, expect: Expect
+) -> None:
+    cluster.up()
+    unsynced = [cluster.data / f"replica-{each}" / "unsynced" for each in range(3)]
+    for file in unsynced:
+        file.touch()
+    at_once = [start("power-cut", "--target", each) for each in (0, 2)]
+    errors = [injector.communicate()[1] for injector in at_once]
+    assert [injector.returncode for injector in at_once] == [0, 0], errors
+    assert "power-cut on replica 0 (leader), by SIGKILL, and a cut of its files\n" in errors[0]
+    assert "replica 2 (follower): it is down until ./kit cluster start\n" in errors[1]
+    assert cluster.numbers() == [1]
+    assert [file.exists() for file in unsynced] == [False, True, False]
+    assert cluster.status()[2]["remark"] == "its power was cut by ./kit faults"
+    assert said(cluster, expect, 0, "heal").out == "no fault is on\n"
+    cluster.expect(0, "start", 2)
+    assert cluster.numbers() == [1, 2]
+
+
+def test_a_disk_that_has_lost_a_promise_is_not_cut(cluster: Cluster, expect: Expect) -> None:
+    cluster.up("DAMAGED:1")
+    began = time.monotonic()
+    reason = said(cluster, expect, 2, "inject", "power-cut", "--target", 1).reason
+    assert "kit: replica 1: the disk has lost what this replica had promised: wal" in reason
+    assert time.monotonic() - began < LOCK_S, "it has tried again"
+    assert leftovers(cluster) == []
+
+
 def test_a_broken_disk_is_healed_by_a_restart(cluster: Cluster, expect: Expect) -> None:
     cluster.up()
     before = cluster.pids()
@@ -317,6 +346,9 @@ WRONG = [
     ("cpu-slow --target 1 --strength 0%", "cpu-slow takes 1% to 100%, not 0%"),
     ("cpu-slow --target 1 --strength 101%", "cpu-slow takes 1% to 100%, not 101%"),
     ("crash --target 1 --strength 5%", "--strength: crash has none"),
+    ("power-cut --target 1 --strength 5%", "--strength: power-cut has none"),
+    ("power-cut --target 7", "there is no replica 7 (0 to 2)"),
+    ("power-cu --target 1", "there is no fault 'power-cu'; is it power-cut?"),
     ("fs-delay --target 1", "fs-delay needs a --strength (or say fs-delay-1ms)"),
     ("disk-error --target 1", "disk-error needs a --strength"),
     ("net-slow --target 1 --to 2", "--to: net-slow is not on links"),
@@ -417,8 +449,9 @@ def test_top_shows_the_waits_of_the_latest_windows(cluster: Cluster) -> None:
 def test_the_list_names_every_fault_and_preset(cluster: Cluster, expect: Expect) -> None:
     cluster.up()
     out = said(cluster, expect, 0, "list").out
-    assert all(name in out for name in FAULT_KINDS)
+    assert all(name in out for name in (*FAULT_KINDS, POWER_CUT.name))
     assert "fs-delay-1ms (1 ms)" in out
+    assert POWER_CUT.name in json.loads(said(cluster, expect, 0, "list", "--json").out)["faults"]
     assert "no fault is on" in out
 
 
@@ -426,4 +459,4 @@ def test_every_kind_of_the_real_catalogue_has_an_injector() -> None:
     header = (this_kit().root / "framework" / "faults" / "catalogue.h").read_text()
     names = [line.split('"')[1] for line in header.split("KindRow{") if ', "' in line[:60]]
     assert names
-    assert set(names) == set(INJECTORS)
+    assert {*names, POWER_CUT.name} == set(INJECTORS)

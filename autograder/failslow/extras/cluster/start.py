@@ -93,7 +93,20 @@ def format_data(layout: Layout, options: Options, number: int) -> None:
 
     CannotDo when it cannot be made, or holds anything.
     """
-    done = process.run([*_words(layout, options, number), "--format"])
+    _run(layout, options, number, "--format")
+
+
+def lose_unsynced(layout: Layout, options: Options, number: int) -> None:
+    """Takes from the replica's data directory what a power cut may take.
+
+    CannotDo when the replica runs, or the directory has lost a promise already.
+    """
+    _run(layout, options, number, "--lose-unsynced")
+
+
+def _run(layout: Layout, options: Options, number: int, flag: str) -> None:
+    """A run of the replica's program that ends by itself. CannotDo with its reason."""
+    done = process.run([*_words(layout, options, number), flag])
     if done.exit_code != 0:
         raise CannotDo(f"replica {number}: {_reason(done.errors) or done.how_it_ended()}")
 

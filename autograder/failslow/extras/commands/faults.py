@@ -82,7 +82,7 @@ def _inject(
 ) -> int:
     """0 when the replica has outlived the fault, 1 when it has not."""
     known = catalogue.built(kit)
-    kind, amount = injection.strength_of(known, fault, strength)
+    kind, amount = injection.strength_of(known.of_processes, fault, strength)
     place, lab = _place(kit, known, data)
     number, role = targets.target(place, lab, target)
     if ends is not None and not kind.to_receivers:
@@ -90,9 +90,11 @@ def _inject(
     receivers = targets.receivers(place, number, ends) if kind.to_receivers else ()
     wanted = Injection(kind, amount, number, receivers, seconds)
     words = f"{injection.in_words(kind, amount)} on replica {number} ({role})"
+    injector = injector_of(place, kind)
 
     def begun() -> None:
-        console.note(f"{words} for {seconds:g} s, by {injector_of(place, kind).mechanism}")
+        time = "" if injector.leaves else f" for {seconds:g} s"
+        console.note(f"{words}{time}, by {injector.mechanism}")
 
     try:
         survives = injection.inject(place, wanted, begun)
@@ -101,8 +103,7 @@ def _inject(
     if not survives:
         console.note(f"replica {number} has ended, and the fault with it")
         return 1
-    damage = "the damage stays" if kind.name == "bit-flip" else "healed"
-    console.note(f"{words}: {damage}")
+    console.note(f"{words}: {injector.leaves or 'healed'}")
     return 0
 
 
@@ -116,7 +117,7 @@ def _heal(kit: Kit, data: Path | None) -> int:
 
 
 def _list(kit: Kit, data: Path | None, as_json: bool) -> int:
-    known = catalogue.built(kit)
+    known = catalogue.built(kit).of_processes
     layout = data_directory.named_or_only(kit, data)
     active = [] if layout is None else claim.active(layout)
     if as_json:

@@ -1,7 +1,7 @@
 """The catalogue of faults (framework/faults/catalogue.h), as the kit's own program prints it."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from failslow.base import process
@@ -27,6 +27,20 @@ class FaultKind:
     to_receivers: bool
 
 
+POWER_CUT = FaultKind(
+    -1,
+    "power-cut",
+    "none",
+    0,
+    0,
+    "The replica dies, loses what it has not synced, and stays down. Real processes only: in the"
+    " simulator this is a crash. Source: ours.",
+    slows=False,
+    to_receivers=False,
+)
+"""It has no place in the catalogue, which the simulator reads, too."""
+
+
 @dataclass(frozen=True)
 class Preset:
     """A preset of the catalogue. `text` says its amount: 'net-slow 40 ms'."""
@@ -41,6 +55,11 @@ class Preset:
 class Catalogue:
     kinds: dict[str, FaultKind]
     presets: dict[str, Preset]
+
+    @property
+    def of_processes(self) -> "Catalogue":
+        """With the faults that only real processes have."""
+        return replace(self, kinds={**self.kinds, POWER_CUT.name: POWER_CUT})
 
 
 def built(kit: Kit) -> Catalogue:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from failslow.base.errors import CannotDo
 from failslow.extras import waiting
-from failslow.extras.cluster import data_directory, replica_processes, restart, state
+from failslow.extras.cluster import data_directory, replica_processes, restart, start, state
 from failslow.extras.faults import control_group, duty_cycle, fault_file, link_proxy
 from failslow.extras.faults.catalogue import FaultKind
 from failslow.extras.faults.guard import guarded
@@ -46,13 +46,15 @@ replica outlived it, or ended because the fault ends it. CannotDo when it cannot
 @dataclass(frozen=True)
 class Injector:
     """`mechanism`: in words. `loses`: what is not as in the simulator; empty: nothing. `missing`:
-    says what this machine lacks for it. `restarts`: it ends the replica, and starts it again."""
+    says what this machine lacks for it. `restarts`: it ends the replica, which must be able to
+    start again. `leaves`: what is so when the injector is done; empty: the fault is healed."""
 
     mechanism: str
     hold: Hold
     loses: str = ""
     missing: Callable[[], str | None] = lambda: None
     restarts: bool = False
+    leaves: str = ""
 
 
 def touched(place: Place, injection: Injection) -> list[int]:
@@ -230,6 +232,34 @@ def _crash(place: Place, injection: Injection, begun: Begun) -> bool:
     return True
 
 
+def _power_cut(place: Place, injection: Injection, begun: Begun) -> bool:
+    if place.current.containers:
+        raise CannotDo("power-cut is for plain processes, not for containers")
+    number, refusals = injection.replica, list[CannotDo]()
+
+    def cut() -> None:
+        try:
+            with start.uninterrupted():
+                replica_processes.kill([place.process(number)])
+                _note_end(place, number)
+                start.lose_unsynced(place.layout, options, number)
+        except CannotDo as refusal:  # trying again would not help
+            refusals.append(refusal)
+
+    options = start.options_of(place.layout, place.current)
+    _change(place, cut)
+    if refusals:
+        raise refusals[0]
+    begun()
+    return True
+
+
+def _note_end(place: Place, number: int) -> None:
+    current = data_directory.loaded(place.layout)
+    current.replicas[number].ended = "its power was cut by ./kit faults"
+    state.save(place.layout, current)
+
+
 def _flip_bits(place: Place, injection: Injection, begun: Begun) -> bool:
     begun()
     for path in sorted(place.layout.replica(injection.replica).iterdir()):
@@ -342,8 +372,17 @@ INJECTORS = {
     "crash": Injector(
         "SIGKILL, and a restart", _crash, "writes that the kernel has are not lost", restarts=True
     ),
+    "power-cut": Injector(
+        "SIGKILL, and a cut of its files",
+        _power_cut,
+        restarts=True,
+        leaves="it is down until ./kit cluster start",
+    ),
     "bit-flip": Injector(
-        "one bit in each of its files", _flip_bits, "what the replica has read stays as it was"
+        "one bit in each of its files",
+        _flip_bits,
+        "what the replica has read stays as it was",
+        leaves="the damage stays",
     ),
 }
 """By the name of the kind."""
