@@ -68,6 +68,18 @@ PeerId SaucrChecker::Leader() const {
   return leader;
 }
 
+bool SaucrChecker::MayServe() const {
+  int up = 0;
+  int whole = 0;
+  for (PeerId id = 0; id < group_.replicas(); ++id) {
+    if (!group_.IsUp(id)) continue;
+    ++up;
+    const Replica& state = Of(id);
+    if (!IsRecovering(state) && state.acked >= LearnedOf(state, id)) ++whole;
+  }
+  return up >= quorums_.majority() && whole >= quorums_.minority();
+}
+
 std::vector<PeerId> SaucrChecker::Proposers() const {
   const PeerId leader = Leader();
   return leader == kNobody ? std::vector<PeerId>() : std::vector<PeerId>{leader};

@@ -62,6 +62,9 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
   // The replica with the highest term of those that are up and claim to lead; kNobody if none does.
   PeerId Leader() const;
   const SaucrDisk& disk(PeerId replica) const { return Of(replica).disk; }
+  // Whether SAUCR promises that commands are committed, once the network works: a majority is up,
+  // and a minority of replicas that are up has all that they have ever acknowledged.
+  bool MayServe() const;
 
   // The situations that a run has had.
   struct Coverage {
