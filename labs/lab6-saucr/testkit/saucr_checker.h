@@ -35,11 +35,13 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
  public:
   // The state machine of the replicas. Of a tally, the checker knows the results.
   enum class Machine { kTally, kOther };
+  // Whether replicas write markers and maps. Until part 6B they do not, and no test crashes one.
+  enum class Markers { kRequired, kNotYet };
 
   // Watches `group` from now on, and writes roles, modes and violations into `history` unless that
   // is null. Requires: called before Simulator::Start; both outlive the checker.
   explicit SaucrChecker(const sim::GroupView& group, testkit::History* history = nullptr,
-                        Machine machine = Machine::kTally);
+                        Machine machine = Machine::kTally, Markers markers = Markers::kRequired);
 
   struct Violation {
     Invariant invariant;
@@ -249,6 +251,7 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
   const sim::GroupView group_;
   testkit::History* const history_;
   const Machine machine_;
+  const Markers markers_;
   const Quorums quorums_;
   std::optional<LeaderContacts> contacts_;  // a tally takes no reads
   Time now_{0};

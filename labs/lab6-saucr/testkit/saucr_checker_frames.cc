@@ -367,7 +367,8 @@ void SaucrChecker::CheckDurable(PeerId replica, const Asked& asked,
   Require(last == log.end() || disk.Has(id), Invariant::kPersisted, replica,
           "says that " + At(id) + " is on its disk, which ends at " + At(disk.last()));
   const LleMap& map = disk.wal().map;
-  if (asked.mode == Mode::kFast || !disk.SaysAllIsThere()) return;
+  const bool has_map = asked.mode == Mode::kSlow && markers_ == Markers::kRequired;
+  if (!has_map || !disk.SaysAllIsThere()) return;
   for (std::size_t i = 0; i < asked.map.size() && last != log.end(); ++i) {
     const EntryId needed = std::min(asked.map[i], id);
     if (i < map.size() ? map[i] >= needed : needed == EntryId()) continue;

@@ -1,0 +1,64 @@
+// SaucrWorld: the world of every SAUCR test: a cluster, the checker of SAUCR's invariants, a
+// client.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "log_world.h"
+#include "saucr_checker.h"
+#include "submit_client.h"
+
+namespace depfast::saucr {
+
+class SaucrWorld : public LogWorld {
+ public:
+  using Markers = SaucrChecker::Markers;
+
+  // Starts the replicas. Tests of part 6A take Markers::kNotYet, and restart no replica.
+  explicit SaucrWorld(const testkit::ClusterOptions& options, Markers markers = Markers::kRequired);
+
+  // Runs until the leader serves, in this mode. Returns whether that is so within `at_most`.
+  testing::AssertionResult WaitForMode(Mode mode, Duration at_most = 3s);
+  PeerId Leader() const { return checker.Leader(); }
+  // The replicas that are up, but for the leader, ascending.
+  std::vector<PeerId> Followers() const;
+
+  // Submits a command and does not wait.
+  void SubmitOne();
+  // Submits `count` commands at once, and runs until so many are committed. Another takes the place
+  // of one whose outcome is unknown. Returns whether they were.
+  testing::AssertionResult Commit(int count, Duration at_most = 3s);
+  // Submits `count` commands, one after the other. Returns the time of the slowest, or kForever if
+  // one has failed.
+  Duration SlowestOf(int count);
+
+  // The last entry that is committed.
+  EntryId LastCommitted() const;
+  // Whether this replica's disk has the entry, and whether a crash would lose nothing by its
+  // markers.
+  bool HasOnDisk(PeerId replica, EntryId entry) const { return checker.disk(replica).Has(entry); }
+  bool SaysAllIsThere(PeerId replica) const { return checker.disk(replica).SaysAllIsThere(); }
+
+  // As in LogWorld, and no acknowledged command is missing or was applied twice.
+  testing::AssertionResult AllInvariantsHold() const;
+
+  std::uint64_t acknowledged() const { return acknowledged_.size(); }
+
+  SaucrChecker& checker;
+  SubmitClient client;
+
+ private:
+  void Submit(std::function<void(bool committed)> then);
+  void SubmitUntilCommitted(const std::shared_ptr<int>& left, Time limit);
+
+  std::uint64_t submitted_ = 0;
+  std::vector<CommandDigest> acknowledged_;
+};
+
+}  // namespace depfast::saucr
