@@ -1,14 +1,9 @@
 #include "asked_rules.h"
 
-#include <gtest/gtest.h>
-
 #include <initializer_list>
-#include <memory>
 
 namespace depfast::copilot {
 namespace {
-
-constexpr PeerId kAsked = 2;  // a follower: pilots have more to do
 
 KnownValue Known(const std::optional<Value>& value) {
   return value ? KnownValue{true, value->no_op, value->dependency} : KnownValue{};
@@ -22,35 +17,6 @@ std::string NameOf(Enum value, std::initializer_list<const char*> names) {
 }
 
 }  // namespace
-
-AskedRules::AskedRules() : cluster_({.replicas = 3, .seed = 1}), client_(cluster_.simulator()) {
-  cluster_.Start();
-  cluster_.RunFor(10ms);  // the replicas have made a step
-}
-
-AskedRules::~AskedRules() {
-  if (!cluster_.first_death().empty()) ADD_FAILURE() << cluster_.first_death();
-  if (!has_answers_) ADD_FAILURE() << "a replica does not answer a question to its rules";
-}
-
-template <typename Question>
-RuleAnswer AskedRules::Ask(const Question& question) {
-  msgpack::sbuffer bytes;
-  msgpack::pack(bytes, question);
-  const auto [known, is_new] =
-      answers_.try_emplace({Question::kMethod, std::string(bytes.data(), bytes.size())});
-  if (!is_new || !has_answers_) return known->second;
-  struct Answered {
-    bool is_over = false;
-    std::optional<RuleAnswer> answer;
-  };
-  const auto answered = std::make_shared<Answered>();
-  client_.Call(kAsked, question, 1s,
-               [answered](const std::optional<RuleAnswer>& answer) { *answered = {true, answer}; });
-  cluster_.RunUntil([&] { return answered->is_over || !cluster_.first_death().empty(); }, 2s);
-  has_answers_ = answered->answer.has_value();
-  return known->second = answered->answer.value_or(RuleAnswer());
-}
 
 std::optional<EntryIndex> AskedRules::Suggestion(EntryIndex entry, EntryIndex dependency,
                                                  const Records& other) {

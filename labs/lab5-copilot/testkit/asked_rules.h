@@ -4,30 +4,19 @@
 //   const Explored explored = Explore(scope, rules.All(), 50'000);
 #pragma once
 
-#include <map>
 #include <optional>
 #include <ostream>
-#include <string>
-#include <utility>
 #include <vector>
 
+#include "asked_replica.h"
 #include "copilot_model.h"
 #include "copilot_rules.h"
 #include "rule_questions.h"
-#include "testkit/client.h"
-#include "testkit/cluster.h"
 
 namespace depfast::copilot {
 
-class AskedRules {
+class AskedRules : public AskedReplica<RuleAnswer> {
  public:
-  // Starts a cluster.
-  AskedRules();
-  // Adds a death, or a question without an answer, to the report of a test.
-  ~AskedRules();
-  AskedRules(const AskedRules&) = delete;
-  AskedRules& operator=(const AskedRules&) = delete;
-
   // See copilot_rules.h. The answer to a question that was asked before is remembered.
   std::optional<EntryIndex> Suggestion(EntryIndex entry, EntryIndex dependency,
                                        const Records& other);
@@ -40,18 +29,6 @@ class AskedRules {
 
   // All of them, for an exploration. The AskedRules must outlive it.
   Rules All();
-
-  // Whether every question so far had an answer. Without one the rest get empty answers.
-  bool has_answers() const { return has_answers_; }
-
- private:
-  template <typename Question>
-  RuleAnswer Ask(const Question& question);
-
-  testkit::Cluster cluster_;
-  testkit::Client client_;
-  std::map<std::pair<MethodId, std::string>, RuleAnswer> answers_;  // by method and question
-  bool has_answers_ = true;
 };
 
 // For failure messages of GoogleTest.

@@ -2,16 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <deque>
-#include <optional>
 #include <set>
-#include <stdexcept>
 #include <tuple>
-#include <type_traits>
-#include <unordered_set>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "state_search.h"
 
 namespace depfast::copilot {
 namespace {
@@ -40,63 +34,25 @@ void SetRecord(Cell& cell, const Record& record) {
   cell.dependency = static_cast<std::uint8_t>(record.no_op ? 0 : record.dependency);
 }
 
-// Stands for a state: 128 bits, so that two states have the same one in a run in 10^22.
-struct Print {
-  explicit Print(const ModelState& state) {
-    static_assert(std::has_unique_object_representations_v<ModelState>);
-    const XXH128_hash_t hash = XXH3_128bits(&state, sizeof state);
-    low = hash.low64;
-    high = hash.high64;
-  }
-  bool operator==(const Print&) const = default;
-
-  std::uint64_t low;
-  std::uint64_t high;
-};
-
-struct PrintHash {
-  std::size_t operator()(const Print& print) const { return print.low; }
-};
-
-class Exploration {
+class Exploration : public StateSearch<ModelState> {
  public:
-  Exploration(const Scope& scope, const Rules& rules, std::size_t states_max)
-      : scope_(scope), rules_(rules), quorums_(scope.replicas), states_max_(states_max) {}
+  Exploration(const Scope& scope, const Rules& rules)
+      : scope_(scope), rules_(rules), quorums_(scope.replicas) {}
 
-  Explored Run() {
-    Begin();
-    Visit(first_, [] { return std::string(); });
-    while (!left_.empty() && result_.violated.empty() && ways_.size() < states_max_) {
-      now_ = left_.front();
-      left_.pop_front();
-      way_.step = 0;
-      Step();
-      ++way_.from;
-    }
-    result_.complete = left_.empty();
-    result_.coverage.states = ways_.size();
-    Explored result = result_;
-    if (!result.violated.empty()) result.steps = StepsTo(bad_);
-    return result;
+  Explored Run(std::size_t states_max) {
+    Search(scope_.begin, states_max);
+    coverage_.states = states();
+    Explored explored{coverage_, violated(), {}, is_complete()};
+    if (!explored.violated.empty()) explored.steps = StepsToViolation();
+    return explored;
   }
 
  private:
-  void Begin() {
-    for (const std::string& words : scope_.begin) {
-      wanted_ = words;
-      Step();
-      if (wanted_) throw std::invalid_argument("no step is: " + words);
-      now_ = replayed_state_;
-    }
-    first_ = now_;
-    has_begun_ = true;
-  }
-
   // ---- views ----
 
   bool Changes(int log) const { return scope_.succession && scope_.succession->log == log; }
   bool KnowsNewView(int replica) const {
-    return now_.replicas[static_cast<std::size_t>(replica)].knows_view != 0;
+    return now().replicas[static_cast<std::size_t>(replica)].knows_view != 0;
   }
   static void LearnNewView(ModelState& state, int replica) {
     state.replicas[static_cast<std::size_t>(replica)].knows_view = 1;
@@ -132,7 +88,7 @@ class Exploration {
   }
 
   void Succeed() {
-    if (now_.elected != 0) return;
+    if (now().elected != 0) return;
     const bool has_asked = KnowsNewView(scope_.succession->successor);
     for (int replica = 0; replica < scope_.replicas; ++replica) {
       const bool is_asked =
@@ -144,7 +100,7 @@ class Exploration {
 
   void Grant(int replica) {
     const auto& [log, successor] = *scope_.succession;
-    ModelState next = now_;
+    ModelState next = now();
     LearnNewView(next, replica);
     next.replicas[static_cast<std::size_t>(replica)].granted =
         static_cast<std::uint8_t>(1 + LatestKnown(replica, log));
@@ -160,14 +116,14 @@ class Exploration {
       std::uint8_t most = 0;
       for (int replica = 0; replica < scope_.replicas; ++replica) {
         if ((members >> replica & 1) == 0) continue;
-        const auto granted = now_.replicas[static_cast<std::size_t>(replica)].granted;
+        const auto granted = now().replicas[static_cast<std::size_t>(replica)].granted;
         if (granted == 0) return;
         most = std::max(most, granted);
       }
       latest.insert(most);
     });
     for (const std::uint8_t most : latest) {
-      ModelState next = now_;
+      ModelState next = now();
       next.elected = most;
       Visit(next, [&] {
         const std::string lane = LaneText(scope_.succession->log);
@@ -196,14 +152,14 @@ class Exploration {
     return cells[static_cast<std::size_t>(entry)];
   }
   const Cell& Now(int replica, int entry) const {
-    const auto& cells = now_.replicas[static_cast<std::size_t>(replica)].cells;
+    const auto& cells = now().replicas[static_cast<std::size_t>(replica)].cells;
     return cells[static_cast<std::size_t>(entry)];
   }
   static ModelState::Proposal& At(ModelState& state, const Attempt& attempt) {
     return state.proposals[attempt.number()][static_cast<std::size_t>(attempt.entry)];
   }
   const ModelState::Proposal& Now(const Attempt& attempt) const {
-    return now_.proposals[attempt.number()][static_cast<std::size_t>(attempt.entry)];
+    return now().proposals[attempt.number()][static_cast<std::size_t>(attempt.entry)];
   }
   // A replica's records of a whole log, in order.
   std::vector<Record> LogOf(int replica, int log) const {
@@ -223,21 +179,20 @@ class Exploration {
 
   // ---- one step from the present state, in all ways ----
 
-  void Step() {
+  void Step() override {
     for (int entry = 0; entry < entries(); ++entry) {
       TryInView({entry, /*anew=*/false});
       if (Changes(NameOf(entry).log)) TryInView({entry, /*anew=*/true});
       for (int replica = 0; replica < scope_.replicas; ++replica) Learn(replica, entry);
     }
     if (scope_.succession) Succeed();
-    if (scope_.pilot_restarts && now_.restarted == 0) Restart();
+    if (scope_.pilot_restarts && now().restarted == 0) Restart();
     stuck_ = 0;
     for (int number = 0; number < static_cast<int>(scope_.takeovers.size()); ++number) {
       TakeOver(number);
     }
     if (scope_.crash == Crash::kBothPilots && stuck_ == scope_.takeovers.size() && stuck_ > 1) {
-      result_.violated = "all takeovers wait for each other";
-      bad_ = way_.from;
+      Violate("all takeovers wait for each other");
     }
   }
 
@@ -254,7 +209,7 @@ class Exploration {
   }
 
   void Restart() {
-    ModelState next = now_;
+    ModelState next = now();
     next.restarted = 1;
     for (int entry = 0; entry < entries(); ++entry) {
       Cell& cell = At(next, 0, entry);
@@ -266,7 +221,7 @@ class Exploration {
   }
 
   // Whether the replica has started again, and is no pilot any more.
-  bool Forgets(int replica) const { return replica == 0 && now_.restarted != 0; }
+  bool Forgets(int replica) const { return replica == 0 && now().restarted != 0; }
 
   void SetCommitted(Cell& cell, int replica, const Value& value, std::uint8_t origin) const {
     if (!value.no_op) cell.origin = origin;
@@ -280,8 +235,8 @@ class Exploration {
   // Whether the proposer may begin with this entry: as a rule, the one behind its last one.
   bool IsNext(const Attempt& attempt) const {
     const auto [log, index] = NameOf(attempt.entry);
-    const EntryIndex first = attempt.anew ? now_.elected : 1;
-    if (attempt.anew && (now_.elected == 0 || index < first)) return false;
+    const EntryIndex first = attempt.anew ? now().elected : 1;
+    if (attempt.anew && (now().elected == 0 || index < first)) return false;
     const int before = index > first ? Find(log, index - 1) : -1;
     return before < 0 || Now(Attempt{before, attempt.anew}).stage != kIdle;
   }
@@ -297,14 +252,14 @@ class Exploration {
       heard = std::max(heard, LatestKnown(replica, 1 - log));
     }
     for (EntryIndex seen = LatestKnown(proposer, 1 - log); seen <= heard; ++seen) {
-      ModelState next = now_;
+      ModelState next = now();
       At(next, attempt) = {.stage = kFast,
                            .initial = static_cast<std::uint8_t>(seen),
                            .witness = Changes(1 - log) && KnowsNewView(proposer),
                            .origin = attempt.anew};
       FastAccept(next, proposer, attempt);
       if (attempt.anew && Now(Attempt{attempt.entry, false}).stage != kIdle) {
-        ++result_.coverage.proposed_again;
+        ++coverage_.proposed_again;
       }
       Visit(next, [&] {
         return Replica(proposer) + " proposes " + Text(attempt.entry) + " with dependency " +
@@ -347,11 +302,13 @@ class Exploration {
     cell.fast_ok[attempt.number()] = !suggestion;
   }
 
-  bool Hears(int replica) const { return !has_begun_ || replica >= static_cast<int>(scope_.crash); }
+  bool Hears(int replica) const {
+    return !has_begun() || replica >= static_cast<int>(scope_.crash);
+  }
 
   void HandleFastAccept(int replica, const Attempt& attempt) {
     if (!Hears(replica) || Now(attempt).stage == kIdle || !MayRecord(replica, attempt)) return;
-    ModelState next = now_;
+    ModelState next = now();
     if (!Knows(next, replica, NameOf(attempt.entry).log, attempt.ballot())) return;
     FastAccept(next, replica, attempt);
     Visit(next, [&] {
@@ -364,7 +321,7 @@ class Exploration {
 
   bool HasLane(const Attempt& attempt) const {
     const int log = NameOf(attempt.entry).log;
-    return attempt.anew ? now_.elected != 0 : !(Changes(log) && KnowsNewView(log));
+    return attempt.anew ? now().elected != 0 : !(Changes(log) && KnowsNewView(log));
   }
 
   // The proposer decides by its own record: after a promise it does nothing at its ballot.
@@ -394,11 +351,11 @@ class Exploration {
 
   // `on_disk`: the proposer does not forget the commit.
   void CommitFast(const Attempt& attempt, bool on_disk) {
-    ModelState next = now_;
+    ModelState next = now();
     auto& proposal = At(next, attempt);
     proposal.stage = kDone;
     proposal.dependency = proposal.initial;
-    ++result_.coverage.fast_commits;
+    ++coverage_.fast_commits;
     const int proposer = ProposerOf(attempt);
     if (on_disk) At(next, proposer, attempt.entry).keeps = 1;
     Commit(next, proposer, attempt.entry, proposal, "on the fast path");
@@ -420,7 +377,7 @@ class Exploration {
       finals.insert(rules_.slow_dependency(std::move(suggested), quorums_));
     });
     for (const EntryIndex dependency : finals) {
-      ModelState next = now_;
+      ModelState next = now();
       auto& proposal = At(next, attempt);
       proposal.stage = kSlow;
       proposal.dependency = static_cast<std::uint8_t>(dependency);
@@ -450,7 +407,7 @@ class Exploration {
     const Cell& cell = Now(replica, entry);
     if (!Hears(replica) || proposal.stage != stage) return;
     if (cell.promised > ballot || (cell.accepted >> ballot & 1) != 0) return;
-    ModelState next = now_;
+    ModelState next = now();
     if (!Knows(next, replica, NameOf(entry).log, ballot)) return;
     Accept(next, replica, entry, ballot, proposal);
     Visit(next, [&] {
@@ -468,10 +425,10 @@ class Exploration {
 
   void CommitSlow(const Attempt& attempt) {
     if (!MayDecide(attempt, kSlow) || !IsAccepted(attempt.entry, attempt.ballot())) return;
-    ModelState next = now_;
+    ModelState next = now();
     auto& proposal = At(next, attempt);
     proposal.stage = kDone;
-    ++result_.coverage.slow_commits;
+    ++coverage_.slow_commits;
     Commit(next, ProposerOf(attempt), attempt.entry, proposal, "on the slow path");
   }
 
@@ -497,11 +454,11 @@ class Exploration {
   }
 
   void Learn(int replica, int entry) {
-    const auto& fact = now_.facts[static_cast<std::size_t>(entry)];
+    const auto& fact = now().facts[static_cast<std::size_t>(entry)];
     const Cell& cell = Now(replica, entry);
     if (!Hears(replica) || fact.committed == 0) return;
     if (cell.kind == static_cast<std::uint8_t>(Kind::kCommitted)) return;
-    ModelState next = now_;
+    ModelState next = now();
     SetCommitted(At(next, replica, entry), replica, {fact.no_op != 0, fact.dependency},
                  fact.origin);
     Visit(next, [&] { return Replica(replica) + " learns the commit of " + Text(entry); });
@@ -519,11 +476,11 @@ class Exploration {
     const int taker = plan.taker;
     const int entry = Find(plan.entry.log, plan.entry.index);
     const std::uint8_t ballot = BallotOf(number);
-    const auto& takeover = now_.takeovers[static_cast<std::size_t>(number)];
+    const auto& takeover = now().takeovers[static_cast<std::size_t>(number)];
     if (takeover.stage == kIdle) {
       if (Now(taker, entry).kind == static_cast<std::uint8_t>(Kind::kCommitted)) return;
       if (Changes(plan.entry.log) && KnowsNewView(taker) != plan.in_new_view) return;
-      ModelState next = now_;
+      ModelState next = now();
       next.takeovers[static_cast<std::size_t>(number)].stage = kPreparing;
       Visit(next, [&] { return Replica(taker) + " takes " + Text(entry) + " over"; });
       return;
@@ -534,7 +491,7 @@ class Exploration {
     }
     if (takeover.stage == kPreparing) Choose(number, taker, entry);
     if (takeover.stage == kAccepting && IsAccepted(entry, ballot)) {
-      ModelState next = now_;
+      ModelState next = now();
       next.takeovers[static_cast<std::size_t>(number)].stage = kDone;
       Commit(next, taker, entry, takeover, "by its takeover");
     }
@@ -544,7 +501,7 @@ class Exploration {
     const Cell& cell = Now(replica, entry);
     const std::uint8_t ballot = BallotOf(number);
     if (!Hears(replica) || cell.promised >= ballot) return;
-    ModelState next = now_;
+    ModelState next = now();
     const auto [log, index] = NameOf(entry);
     if (!Knows(next, replica, log, ballot)) return;
     Cell& promised = At(next, replica, entry);
@@ -635,15 +592,15 @@ class Exploration {
                        .origin = source.origin,
                        .no_op = value->no_op,
                        .dependency = static_cast<std::uint8_t>(value->dependency)});
-        if (!value->no_op && fast > 0 && fast < quorums_.f()) ++result_.coverage.by_other_log;
+        if (!value->no_op && fast > 0 && fast < quorums_.f()) ++coverage_.by_other_log;
       } else {
-        ++result_.coverage.undecided;
+        ++coverage_.undecided;
       }
     });
     if (chosen.empty() && IsStuck(number, taker, entry)) ++stuck_;
     for (const auto& each : chosen) {
-      ++(each.no_op != 0 ? result_.coverage.given_up : result_.coverage.recovered);
-      ModelState next = now_;
+      ++(each.no_op != 0 ? coverage_.given_up : coverage_.recovered);
+      ModelState next = now();
       next.takeovers[static_cast<std::size_t>(number)] = each;
       Visit(next, [&] {
         return Replica(taker) + " chooses for " + Text(entry) +
@@ -660,7 +617,7 @@ class Exploration {
     }
     for (int other = 0; other < entries(); ++other) {
       const bool knows = Now(taker, other).kind == static_cast<std::uint8_t>(Kind::kCommitted);
-      if (now_.facts[static_cast<std::size_t>(other)].committed != 0 && !knows) return false;
+      if (now().facts[static_cast<std::size_t>(other)].committed != 0 && !knows) return false;
     }
     return true;
   }
@@ -680,7 +637,7 @@ class Exploration {
 
   // Equal for states that behave alike. What no decision asks for again is forgotten, and followers
   // that take nothing over have no order.
-  void Normalize(ModelState& state) const {
+  void Normalize(ModelState& state) const override {
     for (int entry = 0; entry < entries(); ++entry) {
       for (const bool anew : {false, true}) ForgetVotes(state, {entry, anew});
     }
@@ -717,51 +674,7 @@ class Exploration {
     }
   }
 
-  // `said`: the step to the state, in words.
-  template <typename Said>
-  void Visit(ModelState state, const Said& said) {
-    Normalize(state);
-    if (!has_begun_) {
-      if (wanted_ && said() == *wanted_) {
-        replayed_state_ = state;
-        wanted_.reset();
-      }
-      return;
-    }
-    const std::uint32_t step = way_.step++;
-    if (replayed_) {
-      if (step == *replayed_) {
-        words_ = said();
-        replayed_state_ = state;
-      }
-      return;
-    }
-    if (!result_.violated.empty() || !known_.insert(Print(state)).second) return;
-    ways_.push_back({way_.from, step});
-    left_.push_back(state);
-    result_.violated = Violated(state);
-    bad_ = ways_.size() - 1;
-  }
-
-  // The shortest way to a state. States are not kept: the steps are taken again from the first one.
-  std::vector<std::string> StepsTo(std::size_t last) {
-    std::vector<std::uint32_t> steps;
-    for (std::size_t state = last; state != 0; state = ways_[state].from) {
-      steps.push_back(ways_[state].step);
-    }
-    std::vector<std::string> words;
-    now_ = first_;
-    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-      replayed_ = *step;
-      way_.step = 0;
-      Step();
-      now_ = replayed_state_;
-      words.push_back(std::move(words_));
-    }
-    return words;
-  }
-
-  std::string Violated(const ModelState& state) const {
+  std::string Violated(const ModelState& state) const override {
     for (int entry = 0; entry < entries(); ++entry) {
       const auto& fact = state.facts[static_cast<std::size_t>(entry)];
       if (fact.differs != 0) return Text(entry) + " is committed with two values";
@@ -780,34 +693,14 @@ class Exploration {
   const Scope scope_;
   const Rules rules_;
   const Quorums quorums_;
-  const std::size_t states_max_;
-  // The way to a state: from that state, by that step, counted from 0.
-  struct Way {
-    std::uint32_t from = 0;
-    std::uint32_t step = 0;
-  };
-
-  std::unordered_set<Print, PrintHash> known_;
-  std::vector<Way> ways_;        // of all states, in the order of their discovery
-  std::deque<ModelState> left_;  // found, and not stepped from
-  Way way_;                      // of the next step
-  ModelState first_;
-  ModelState now_;
-  Explored result_;
-  std::size_t bad_ = 0;    // the state that violates an invariant
+  Coverage coverage_;
   std::size_t stuck_ = 0;  // takeovers that cannot go on in the present state
-  bool has_begun_ = false;
-  std::optional<std::string> wanted_;  // the next step of Begin
-  // StepsTo takes one step again, and keeps what it leads to.
-  std::optional<std::uint32_t> replayed_;
-  ModelState replayed_state_;
-  std::string words_;
 };
 
 }  // namespace
 
 Explored Explore(const Scope& scope, const Rules& rules, std::size_t states_max) {
-  return Exploration(scope, rules, states_max).Run();
+  return Exploration(scope, rules).Run(states_max);
 }
 
 }  // namespace depfast::copilot

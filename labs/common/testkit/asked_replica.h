@@ -1,0 +1,70 @@
+// AskedReplica: a replica whose driver answers questions, and the answers that it has given.
+//
+//   AskedReplica<RuleAnswer> replica;
+//   const RuleAnswer answer = replica.Ask(AskVote{...});
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <msgpack.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "testkit/client.h"
+#include "testkit/cluster.h"
+
+namespace depfast {
+
+// Answer: the reply to each question.
+template <typename Answer>
+class AskedReplica {
+ public:
+  // Starts a cluster.
+  AskedReplica() : cluster_({.replicas = 3, .seed = 1}), client_(cluster_.simulator()) {
+    cluster_.Start();
+    cluster_.RunFor(10ms);  // the replicas have made a step
+  }
+  // Adds a death, or a question without an answer, to the report of a test.
+  ~AskedReplica() {
+    if (!cluster_.first_death().empty()) ADD_FAILURE() << cluster_.first_death();
+    if (!has_answers_) ADD_FAILURE() << "a replica does not answer a question to its rules";
+  }
+  AskedReplica(const AskedReplica&) = delete;
+  AskedReplica& operator=(const AskedReplica&) = delete;
+
+  // The answer to a question that was asked before is remembered.
+  template <typename Question>
+  Answer Ask(const Question& question) {
+    msgpack::sbuffer bytes;
+    msgpack::pack(bytes, question);
+    const auto [known, is_new] =
+        answers_.try_emplace({Question::kMethod, std::string(bytes.data(), bytes.size())});
+    if (!is_new || !has_answers_) return known->second;
+    struct Answered {
+      bool is_over = false;
+      std::optional<Answer> answer;
+    };
+    const auto answered = std::make_shared<Answered>();
+    client_.Call(kAsked, question, 1s,
+                 [answered](const std::optional<Answer>& answer) { *answered = {true, answer}; });
+    cluster_.RunUntil([&] { return answered->is_over || !cluster_.first_death().empty(); }, 2s);
+    has_answers_ = answered->answer.has_value();
+    return known->second = answered->answer.value_or(Answer());
+  }
+
+  // Whether every question so far had an answer. Without one the rest get empty answers.
+  bool has_answers() const { return has_answers_; }
+
+ private:
+  static constexpr PeerId kAsked = 2;  // a follower: leaders have more to do
+
+  testkit::Cluster cluster_;
+  testkit::Client client_;
+  std::map<std::pair<MethodId, std::string>, Answer> answers_;  // by method and question
+  bool has_answers_ = true;
+};
+
+}  // namespace depfast
