@@ -37,9 +37,10 @@ ModeState NextMode(const ModeState& now, int functional, const Quorums& quorums)
 // If not, it is recovering.
 bool IsOnDisk(const Markers& markers);
 
-// The fast-switch-entry to write before these entries are acknowledged from memory (R11, R13);
-// nothing if the one on the disk will do, or none is needed. It is the first of the entries that is
-// ahead of latest-on-disk. `appended`: in the order of the log, and not on the disk.
+// The fast-switch-entry to write before entries are acknowledged from memory (R11, R13); nothing if
+// the one on the disk will do, or none is needed. It is the first of the entries that is ahead of
+// latest-on-disk. `appended`: all entries that are acknowledged and not on the disk, in the order
+// of the log. Some may have come with an earlier message.
 std::optional<EntryId> FastSwitch(const Markers& markers, std::span<const EntryId> appended);
 
 // The latest-on-disk-entry to write behind the entries of a flush (R12, R28); nothing if the
