@@ -82,6 +82,11 @@ bool SaucrChecker::MayServe() const {
   return up >= quorums_.majority() && whole >= quorums_.minority();
 }
 
+std::uint64_t SaucrChecker::NamedLast() const {
+  const auto last = entries_.find({committed_.back().term, CommittedUpTo()});
+  return last == entries_.end() ? 0 : last->second.named.value_or(0);
+}
+
 std::vector<PeerId> SaucrChecker::Proposers() const {
   const PeerId leader = Leader();
   return leader == kNobody ? std::vector<PeerId>() : std::vector<PeerId>{leader};

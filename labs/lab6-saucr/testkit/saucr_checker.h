@@ -67,6 +67,8 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
   // Whether SAUCR promises that commands are committed, once the network works: a majority is up,
   // and a minority of replicas that are up has all that they have ever acknowledged.
   bool MayServe() const;
+  // The replicas that the round of the latest committed entry has named, one bit each.
+  std::uint64_t NamedLast() const;
 
   // The situations that a run has had.
   struct Coverage {
