@@ -14,7 +14,7 @@ namespace {
 constexpr Duration kCatchUpTarget = 50ms;
 constexpr std::size_t kCatchUpBytesMin = std::size_t{4} << 10;
 constexpr std::size_t kCatchUpBytesMax = std::size_t{128} << 10;
-constexpr Duration kCatchUpTimeoutMin = 100ms;
+constexpr Duration kCatchUpTimeoutMin = kCatchUpTarget;
 constexpr Duration kCatchUpTimeoutMax = 1s;
 
 }  // namespace

@@ -2,7 +2,11 @@
 // them.
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <optional>
+
 #include "saucr_world.h"
+#include "testkit/client.h"
 #include "testkit/environment.h"
 
 namespace depfast::saucr {
@@ -37,6 +41,56 @@ GRADED_TEST(SaucrRecovery, AMajorityReturns, "6c", 2,
   world.cluster.RunFor(100ms);
   for (PeerId id = 0; id < 3; ++id) world.cluster.Restart(id);
   ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  ASSERT_TRUE(world.Commit(20));
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// The reply of a replica that answers within 300 ms.
+template <typename Request>
+std::optional<typename Request::Reply> Ask(SaucrWorld& world, testkit::Client& client, PeerId of,
+                                           const Request& request) {
+  const auto answer = std::make_shared<std::optional<typename Request::Reply>>();
+  client.Call(of, request, 300ms, [answer](const auto& reply) { *answer = reply; });
+  world.cluster.RunFor(350ms);
+  return *answer;
+}
+
+// It is cut off, and so without answers about its LLE. The test speaks for the others.
+GRADED_TEST(SaucrRecovery, IsSilentUntilItKnows, "6c", 2,
+            "A recovering replica votes, answers and acknowledges nothing.") {
+  SaucrWorld world({.replicas = 5, .seed = 623});
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  ASSERT_TRUE(world.Commit(20));
+  ASSERT_TRUE(world.WaitForAllApplied());
+  const PeerId lost = world.Followers().front();
+  const PeerId leader = world.Leader();
+  world.cluster.Partition({lost});
+  world.cluster.Crash(lost);
+  world.cluster.Restart(lost);
+  world.cluster.RunFor(500ms);
+  ASSERT_EQ(world.checker.claims(lost).recovery, Recovery::kRecovering);
+
+  testkit::Client client(world.cluster.simulator());
+  const std::uint64_t term = world.checker.claims(leader).term;
+  const EntryId ahead{term, 1000};
+  for (const bool pre_vote : {true, false}) {
+    const auto vote = Ask(world, client, lost, RequestVote{term + 1, leader, ahead, pre_vote});
+    EXPECT_FALSE(vote && vote->granted) << "it grants a vote";
+  }
+  const auto lle = Ask(world, client, lost, LleQuery{1, Lives(5)});
+  EXPECT_FALSE(lle && lle->recovered) << "it answers a question about an LLE";
+  const AppendEntries beat{term + 1, leader, {}, {}, 0, Mode::kSlow, true, LleMap(5), Lives(5)};
+  const auto answer = Ask(world, client, lost, beat);
+  EXPECT_FALSE(answer && answer->success) << "it answers a beat";
+  EXPECT_FALSE(Ask(world, client, lost, FetchLog{term + 1, leader, 0, 0}))
+      << "it answers a FetchLog";
+
+  world.cluster.Heal();
+  const auto recovered = [&] {
+    return world.checker.claims(lost).recovery == Recovery::kRecovered;
+  };
+  EXPECT_TRUE(world.cluster.RunUntil(recovered, 3s)) << "it has all answers, and does not recover";
   ASSERT_TRUE(world.Commit(20));
   EXPECT_TRUE(world.WaitForAllApplied());
   EXPECT_TRUE(world.AllInvariantsHold());
