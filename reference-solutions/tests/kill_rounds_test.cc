@@ -1,19 +1,19 @@
-// Kill rounds: each round kills a minority of the replicas with SIGKILL under load. The last kill
-// hits all replicas. No acknowledged command may be lost, and every restarted replica catches up.
+// Kill rounds: each round kills a minority of the replicas with SIGKILL under load, or cuts their
+// power. The last power cut hits all replicas. No acknowledged command may be lost, and every
+// restarted replica catches up.
 //
 // KILL_ROUNDS in the environment is the number of rounds, 3 if not given. KILL_ROUNDS_SEED seeds
-// the choice of victims and times.
+// the choice of victims, times and power cuts.
 //
 // The test detects:
 // - an acknowledged command that is in no log, or at another index than was acknowledged,
+// - a reply before the sync, if the power is cut between them. The page cache survives the death of
+//   a process, so a kill alone detects only a reply before the write,
 // - a replica that does not find its log again, rewrites acknowledged entries, fails on a torn
 //   write, or never catches up,
 // - a command that is in a log twice, and logs that differ.
 //
-// It cannot detect a reply that is sent after the write and before the sync. The page cache
-// survives the death of a process, and so do all data that were handed to the kernel. Only the
-// simulator loses unsynced writes. It detects a reply before the write if a kill falls between
-// them. Failures that need a rare order of messages are found by the simulator's seeds instead.
+// Failures that need a rare order of messages are found by the simulator's seeds instead.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -61,23 +61,31 @@ class KillRounds : public testing::TestWithParam<int> {
     AwaitMore();
     if (HasFatalFailure()) return;
     const std::vector<int> killed = ChooseVictims();
-    cluster_.Kill(killed);
-    InspectKilled(number, killed);
+    const bool cuts_power = random_.Below(2) == 0;
+    if (cuts_power) {
+      cluster_.CutPower(killed);
+    } else {
+      cluster_.Kill(killed);
+    }
+    std::printf("round %2llu: %s", static_cast<unsigned long long>(number),
+                cuts_power ? "cut the power of" : "killed");
+    InspectKilled(killed);
     AwaitMore();  // the others are a majority
     if (HasFatalFailure()) return;
     for (const int id : killed) cluster_.Start(id);
     AwaitAllCaughtUp();
   }
 
-  // After this kill an entry can come only from a disk. After the kill of a minority it could come
+  // After this power cut an entry can come only from a disk. After one of a minority it could come
   // from the memory of the others.
-  void KillEverybody() {
+  void CutPowerOfEverybody() {
     SCOPED_TRACE("everybody at once, seed " + std::to_string(seed_));
     AwaitMore();
     if (HasFatalFailure()) return;
     std::vector<int> all(static_cast<std::size_t>(cluster_.size()));
     std::iota(all.begin(), all.end(), 0);
-    cluster_.Kill(all);
+    cluster_.CutPower(all);
+    for (ReplicaLog& log : logs_) log.Read();  // before it grows again
     for (const int id : all) cluster_.Start(id);
     AwaitMore();
     if (HasFatalFailure()) return;
@@ -143,11 +151,10 @@ class KillRounds : public testing::TestWithParam<int> {
     return victims;
   }
 
-  // Prints the victims of the round, and whether the kill tore a write. Only a few kills of a
+  // Prints the victims, and whether the kill tore a write. Only a few kills of a
   // thousand do. That is too few to test the recovery, so every second time the test tears a record
   // itself.
-  void InspectKilled(std::uint64_t number, const std::vector<int>& killed) {
-    std::printf("round %2llu: killed", static_cast<unsigned long long>(number));
+  void InspectKilled(const std::vector<int>& killed) {
     for (const int id : killed) {
       ReplicaLog& log = logs_[static_cast<std::size_t>(id)];
       log.Read();
@@ -209,7 +216,7 @@ TEST_P(KillRounds, LoseNothingAndEveryRestartCatchesUp) {
     Round(number);
     if (HasFatalFailure()) return;
   }
-  KillEverybody();
+  CutPowerOfEverybody();
   if (HasFatalFailure()) return;
   AwaitTheEnd();
   if (HasFatalFailure()) return;

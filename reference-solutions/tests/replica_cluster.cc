@@ -57,6 +57,14 @@ void ReplicaCluster::Kill(const std::vector<int>& ids) {
   for (const int id : ids) At(id).process.reset();
 }
 
+void ReplicaCluster::CutPower(const std::vector<int>& ids) {
+  Kill(ids);
+  for (const int id : ids) {
+    Process cut(program_, {"--lose-unsynced", "--data", DataPath(id)}, LogPath(id));
+    if (cut.Wait() != 0) throw std::runtime_error(LogOf(id));
+  }
+}
+
 std::size_t ReplicaCluster::PeakBytes(int id) const {
   static constexpr std::string_view kPeak = "VmHWM:";
   const std::string status = Contents("/proc/" + std::to_string(At(id).process->pid()) + "/status");

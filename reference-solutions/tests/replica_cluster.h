@@ -36,6 +36,8 @@ class ReplicaCluster {
   void Start(int id);
   // SIGKILL to all of them, then waits for their ends.
   void Kill(const std::vector<int>& ids);
+  // A power cut: as Kill, and the disks lose what was not synced.
+  void CutPower(const std::vector<int>& ids);
   // SIGSTOP or SIGCONT. Requires: the replica runs.
   void Signal(int id, int number) const { At(id).process->Signal(number); }
   // Waits until the replica ends by itself, and returns its exit status.

@@ -12,7 +12,10 @@ namespace depfast::raft {
 void ReplicaLog::Read() {
   struct stat status = {};
   if (stat(path_.c_str(), &status) != 0) return;  // it has not written anything yet
-  const bool is_new = std::exchange(file_, status.st_ino) != status.st_ino;
+  const bool is_other = std::exchange(file_, status.st_ino) != status.st_ino;
+  const bool is_shorter = !is_other && static_cast<std::size_t>(status.st_size) < offset_;
+  if (is_shorter) found_ = highest_found_ = 0;  // what it has replaced before is read again
+  const bool is_new = is_other || is_shorter;
   if (is_new) {
     offset_ = 0;
     wal_ = {};

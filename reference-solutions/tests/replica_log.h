@@ -20,7 +20,8 @@ class ReplicaLog {
  public:
   explicit ReplicaLog(std::string path) : path_(std::move(path)) {}
 
-  // Reads the records that were written since the last call.
+  // Reads the records that were written since the last call, and all of a file that a power cut has
+  // made shorter.
   void Read();
 
   // The entries so far, from index 1 on, with abbreviated commands.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -74,6 +75,19 @@ TEST_F(ReplicaLogTest, AnAcknowledgedEntryThatIsWrittenAgainIsNoticed) {
   Append(EncodeEntries(log_, 5));
   EXPECT_TRUE(HasAll());
   EXPECT_EQ(replica_.rewritten(), 5U);
+}
+
+TEST_F(ReplicaLogTest, AnEntryThatAPowerCutTookIsMissedAndMayBeWrittenAgain) {
+  RaftLog synced = log_;
+  synced.TruncateFrom(5);
+  const std::string kept = Wal(0, 4) + EncodeEntries(synced, 3);  // it has replaced an entry before
+  Replace(kept + EncodeEntries(log_, 5));
+  ASSERT_TRUE(HasAll());
+  std::filesystem::resize_file(path_, kept.size());
+  EXPECT_FALSE(HasAll());
+  Append(EncodeEntries(log_, 5));
+  EXPECT_TRUE(HasAll());
+  EXPECT_EQ(replica_.rewritten(), 0U);
 }
 
 TEST_F(ReplicaLogTest, AnAcknowledgedEntryThatANewFileLacksIsMissed) {

@@ -5,8 +5,8 @@
 // STORE_ROUNDS_SEED: the faults, the victims, and the number of commands before and under each
 // fault. A failure names the rounds that its operations were in, with their faults.
 //
-// The faults: SIGKILL of one replica, SIGKILL of all, SIGSTOP, a full disk that has room again
-// later, and a disk whose operations fail until the replica is started again.
+// The faults: SIGKILL of one replica or of all, a power cut of one or of all, SIGSTOP, a full disk
+// that has room again later, and a disk whose operations fail until the replica is started again.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ struct Round {
 
 class StoreRounds : public testing::Test {
  protected:
-  enum class Fault : std::uint8_t { kKill, kKillAll, kStop, kFullDisk, kFailedDisk };
+  enum class Fault : std::uint8_t { kKill, kCut, kKillAll, kCutAll, kStop, kFullDisk, kFailedDisk };
 
   void RunRound(std::uint64_t number) {
     load_.SetRound(number);
@@ -73,7 +73,7 @@ class StoreRounds : public testing::Test {
     std::fflush(stdout);
     ASSERT_TRUE(AwaitMore()) << "the store does not serve before the fault";
     Inject(fault, victim);
-    if (fault != Fault::kKillAll) {
+    if (!HitsAll(fault)) {
       ASSERT_TRUE(AwaitMore()) << "the store does not serve under the fault";
     }
     Heal(fault, victim);
@@ -96,17 +96,20 @@ class StoreRounds : public testing::Test {
   }
 
  private:
-  static constexpr std::array kFaults = {Fault::kKill,      Fault::kKill, Fault::kKillAll,
-                                         Fault::kStop,      Fault::kStop, Fault::kFullDisk,
-                                         Fault::kFailedDisk};
+  static constexpr std::array kFaults = {Fault::kKill,     Fault::kCut,       Fault::kKillAll,
+                                         Fault::kCutAll,   Fault::kStop,      Fault::kStop,
+                                         Fault::kFullDisk, Fault::kFailedDisk};
+
+  static bool HitsAll(Fault fault) { return fault == Fault::kKillAll || fault == Fault::kCutAll; }
 
   static std::string Name(Fault fault, int victim, int leader) {
-    static constexpr std::array kNames = {"SIGKILL of", "SIGKILL of all,", "SIGSTOP of",
-                                          "a full disk of", "failed disk operations of"};
-    const std::string who = fault == Fault::kKillAll ? " led by " : " ";
-    const int replica = fault == Fault::kKillAll ? leader : victim;
+    static constexpr std::array kNames = {
+        "SIGKILL of", "a power cut of", "SIGKILL of all,",          "a power cut of all,",
+        "SIGSTOP of", "a full disk of", "failed disk operations of"};
+    const std::string who = HitsAll(fault) ? " led by " : " ";
+    const int replica = HitsAll(fault) ? leader : victim;
     return kNames[static_cast<std::size_t>(fault)] + who + "replica " + std::to_string(replica) +
-           (fault != Fault::kKillAll && victim == leader ? ", the leader" : "");
+           (!HitsAll(fault) && victim == leader ? ", the leader" : "");
   }
 
   std::string Title(std::size_t at) const {
@@ -125,7 +128,7 @@ class StoreRounds : public testing::Test {
   }
 
   std::vector<int> Victims(Fault fault, int victim) const {
-    if (fault != Fault::kKillAll) return {victim};
+    if (!HitsAll(fault)) return {victim};
     std::vector<int> all(static_cast<std::size_t>(cluster_.size()));
     std::iota(all.begin(), all.end(), 0);
     return all;
@@ -136,6 +139,10 @@ class StoreRounds : public testing::Test {
       case Fault::kKill:
       case Fault::kKillAll:
         cluster_.Kill(Victims(fault, victim));
+        return;
+      case Fault::kCut:
+      case Fault::kCutAll:
+        cluster_.CutPower(Victims(fault, victim));
         return;
       case Fault::kStop:
         cluster_.Signal(victim, SIGSTOP);
@@ -161,7 +168,9 @@ class StoreRounds : public testing::Test {
         cluster_.Kill({victim});
         break;
       case Fault::kKill:
+      case Fault::kCut:
       case Fault::kKillAll:
+      case Fault::kCutAll:
         break;
     }
     for (const int id : Victims(fault, victim)) cluster_.Start(id);

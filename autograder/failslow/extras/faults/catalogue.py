@@ -27,17 +27,11 @@ class FaultKind:
     to_receivers: bool
 
 
-POWER_CUT = FaultKind(
-    -1,
-    "power-cut",
-    "none",
-    0,
-    0,
-    "The replica dies, loses what it has not synced, and stays down. Real processes only: in the"
-    " simulator this is a crash. Source: ours.",
-    slows=False,
-    to_receivers=False,
+_LOSS = (
+    "The replica dies, loses what it has not synced, and stays down. Real processes only: the"
+    " simulator's crash does this. Source: ours."
 )
+POWER_CUT = FaultKind(-1, "power-cut", "none", 0, 0, _LOSS, slows=False, to_receivers=False)
 """It has no place in the catalogue, which the simulator reads, too."""
 
 
