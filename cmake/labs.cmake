@@ -7,6 +7,7 @@
 #   <lab>_own_sim      a student's own tests, which `kit` adds, with the student's solution
 #   <lab>_explore_sim  the exploration of a small scope, with a solution linked in
 #   <lab>_measure      one run of its measurement, without code under test
+#   <lab>_measured_sim the same with a submission linked in, for `kit replay`; never with a reference
 #   <suite>_sealed     a suite without code under test, for grading
 #
 # All but the own tests and the sealed suites exist twice (failslow_program): with the reference
@@ -162,14 +163,19 @@ function(failslow_exploration LAB)
 endfunction()
 
 # failslow_measure(ID SOURCES measured.cc LIBRARIES helper...)
-# Defines <lab>_measure: one run of a measurement. SOURCES define MeasuredSubjects (subject.h).
+# Defines <lab>_measure and <lab>_measured_sim_submission: one run of a measurement. SOURCES define
+# MeasuredSubjects (subject.h).
 function(failslow_measure LAB)
   if(FAILSLOW_SIMULATION_ONLY)
     return()
   endif()
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
-  add_executable(${LAB}_measure ${ARG_SOURCES})
-  target_link_libraries(${LAB}_measure PRIVATE ${ARG_LIBRARIES} failslow_main_measure)
+  add_library(${LAB}_measured OBJECT ${ARG_SOURCES})
+  target_link_libraries(${LAB}_measured PUBLIC ${ARG_LIBRARIES} failslow_measure)
+  add_executable(${LAB}_measure)
+  target_link_libraries(${LAB}_measure PRIVATE ${LAB}_measured failslow_main_measure)
+  failslow_submission_program(${LAB}_measured_sim SOLUTION ${LAB}
+    LIBRARIES ${LAB}_measured failslow_main_measured_sim)
   add_dependencies(${LAB}_grading ${LAB}_measure)
 endfunction()
 

@@ -50,15 +50,20 @@ Duration AnswerTimeout(const RunOptions& options) {
 }  // namespace
 
 Measurement::Measurement(const RunOptions& options, sim::BackendFactory make_backend,
-                         const MakeSubject& make_subject)
+                         const MakeSubject& make_subject, testkit::Recorder* recorder)
     : options_(options),
       simulator_(OptionsOf(options, std::move(make_backend))),
-      subject_(make_subject(simulator_, history_, AnswerTimeout(options))),
+      subject_(make_subject(WatchedBy(recorder), history_, AnswerTimeout(options))),
       answers_(simulator_, *subject_.log, history_) {
   simulator_.AddObserver(this);
   simulator_.AddObserver(&pending_);
   if (options_.explain) simulator_.AddObserver(&flows_);
   if (!options_.trace.empty()) WriteTrace();
+}
+
+sim::Simulator& Measurement::WatchedBy(testkit::Recorder* recorder) {
+  if (recorder != nullptr) recorder->Watch(simulator_, history_);
+  return simulator_;
 }
 
 void Measurement::WriteTrace() {

@@ -17,15 +17,16 @@
 #include "subject.h"
 #include "testkit/history.h"
 #include "testkit/load.h"
+#include "testkit/recorder.h"
 
 namespace depfast::measure {
 
 class Measurement : private sim::Observer {
  public:
-  // `make_backend` makes the replicas. Throws std::invalid_argument, in one line, if the options
-  // make no run.
+  // `make_backend` makes the replicas. `recorder`: null, or it records the run, and outlives it.
+  // Throws std::invalid_argument, in one line, if the options make no run.
   Measurement(const RunOptions& options, sim::BackendFactory make_backend,
-              const MakeSubject& make_subject);
+              const MakeSubject& make_subject, testkit::Recorder* recorder = nullptr);
 
   // Call it once. Throws like the constructor.
   RunResult Run();
@@ -34,6 +35,8 @@ class Measurement : private sim::Observer {
   void OnWorld(Time now, const std::string& what) override { history_.Add(now, what); }
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
 
+  // A recorder hears of each step before the subject's checker does.
+  sim::Simulator& WatchedBy(testkit::Recorder* recorder);
   void WriteTrace();
   // Runs until the client's first command is committed: then the client knows the proposers, and
   // asks no replica that is about to become slow. Returns whether that succeeded.

@@ -47,7 +47,7 @@ RunOptions ParseRunOptions(int argc, const char* const* argv) {
   RunOptions options;
   CLI::App app("One run of a measurement: a replicated log under load, with a fault.");
   app.add_option("--mix", options.mix, "of the load's commands, if there are several");
-  app.add_option("--replica", options.replica, "program of a sealed replica")->required();
+  app.add_option("--replica", options.replica, "program of a sealed replica");
   app.add_option("--roles", options.roles, "of the proposers in order, then of the others")
       ->required()
       ->delimiter(',');
@@ -59,6 +59,7 @@ RunOptions ParseRunOptions(int argc, const char* const* argv) {
   app.add_option("--twin", options.twin, "as --perturb, of a second process of each replica")
       ->check(CLI::Range(0, 255));
   app.add_option("--trace", options.trace, "a file for a line per crossing of the Host");
+  app.add_option("--record", options.record, "a file for `kit replay`");
   app.add_flag("--explain", options.explain, "add the proposers' waits");
   app.add_flag("--history", options.history, "print the history to stderr");
   app.parse(argc, argv);

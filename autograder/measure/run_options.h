@@ -9,7 +9,7 @@ namespace depfast::measure {
 
 struct RunOptions {
   std::string mix;      // the key of its subject in MeasuredSubjects
-  std::string replica;  // the sealed replica's program
+  std::string replica;  // the sealed replica's program; empty if it is in this process
   int replicas = 3;
   std::uint64_t seed = 1;
   std::string profile = "low-jitter";
@@ -23,6 +23,7 @@ struct RunOptions {
   int perturb = 0;               // see sealed::SealedOptions
   int twin = 0;                  // --perturb of each replica's twin; 0: it has none
   std::string trace;             // a file for a line per crossing of the Host; empty: none
+  std::string record;            // see testkit::Recorder: of replicas in this process; empty: none
   bool explain = false;          // add the proposers' waits to the result
   bool history = false;          // print the numbered history to stderr
 };

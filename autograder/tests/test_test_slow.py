@@ -1,5 +1,6 @@
 """`kit test LAB --slow`: the measured part on the student's own code."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ def test_a_row_that_fails_names_the_wait(expect: Expect, tmp_path: Path) -> None
     out = expect(1, "test", "lab2", tree, "--slow").out.replace("\n", " ")
     assert "0 of 6 measured rows hold" in out
     assert "The wait that cost the points: coroutine `replicate` of replica 0" in out
-    assert "./kit grade" not in out
+    assert re.search(r"See it: ./kit replay lab2 slow:3/cpu-slow,\S+/s --seed \d+", out)
 
 
 @pytest.mark.parametrize(

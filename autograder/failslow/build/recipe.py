@@ -33,6 +33,9 @@ HIDDEN = "_hidden"
 EXPLORE = "_explore"
 """Suffix of a lab's exploration."""
 
+MEASURED = "_measured"
+"""Suffix of a measured run with a submission in its process."""
+
 OWN = "_own"
 """Suffix of the suite that holds a student's own tests."""
 

@@ -15,6 +15,7 @@ from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import Lab
 from failslow.lab.submission import AnswerFile
 from failslow.measurement import sweep_table, ungraded
+from failslow.measurement.explain import Report
 from failslow.measurement.measure import Measurement
 from failslow.measurement.scoring import Row
 from failslow.measurement.settings import SUBMIT, Graded, Settings
@@ -171,7 +172,7 @@ def measurement_rows(lab: Lab, measurement: Measurement, void: Mapping[str, str]
                 max_score=float(row.points),
                 passed=row.passed and not missing,
                 hidden=False,
-                output=because or _report(lab, row, told.text, missing),
+                output=because or _report(lab, row, told, missing),
                 detail="" if row.passed else f"{told.text}\n{told.figures}".strip(),
                 cause=because or ("" if missing else told.cause),
                 missed=told.missed,
@@ -182,11 +183,13 @@ def measurement_rows(lab: Lab, measurement: Measurement, void: Mapping[str, str]
     return [*rows, _ungraded_row(lab, measurement.ungraded)] if measurement.ungraded else rows
 
 
-def _report(lab: Lab, row: Row, text: str, missing: str) -> str:
+def _report(lab: Lab, row: Row, told: Report, missing: str) -> str:
     if missing:
         return _without_verdict(missing)
     if row.passed:
-        return text
+        return told.text
+    replay = f"\nSee the run that shows it: {told.replay}" if told.replay else ""
+    text = f"{told.text}{replay}"
     return f"{text}\nSee {lab.handout}; measure it yourself: ./kit test {lab.id} --slow"
 
 

@@ -28,13 +28,14 @@ class Report:
     """A row in words. `text`: every reason for which it earned less than its points; of one that
     has them all, how far it is from its limits. `cause`: the same for all rows that lost points for
     it, or "". `missed`: the figure over its limit, alone, or "". `figures`: all, with the limits,
-    or "".
+    or "". `replay`: the command that draws the run, or "".
     """
 
     text: str
     cause: str = ""
     missed: str = ""
     figures: str = ""
+    replay: str = ""
 
 
 def report(settings: Settings, row: Row, explained: Explained | None) -> Report:

@@ -17,12 +17,12 @@ from failslow.measurement.binary import (
     Program,
     Sample,
     binary_of,
-    command,
     measure_once,
     without_verdict,
 )
 from failslow.measurement.cause import Explained
 from failslow.measurement.explain import Report, report
+from failslow.measurement.run_names import name_of
 from failslow.measurement.runs import CAPACITY, LATENCY, NORMAL, Plan, Run
 from failslow.measurement.scoring import Row, Samples, judge
 from failslow.measurement.settings import SUBMIT, Rates, Seeds, Settings
@@ -58,15 +58,12 @@ class Measurement:
 class Options:
     """`seeds`: the number of seeds of most runs, or None for that of the settings. `isolate`: a run
     that gives no result is made once more, and then costs its rows alone. `end`: nothing runs after
-    it. `built_by`: the command after which a run can be repeated, for the reports; None for reports
-    that do not say how.
-    """
+    it.    """
 
     seeds: int | None = None
     with_ungraded: bool = True
     isolate: bool = False
     end: float = deadline.NONE
-    built_by: str | None = "./kit grade of this submission"
 
 
 def measure(
@@ -84,7 +81,6 @@ def measure(
     plan = Plan(settings, seed_of, options.seeds)
     compared = frozenset(plan.slow(row)[0] for row in settings.rows)
     meter = Meter(program, settings.rates, settings.loads, options.isolate, compared)
-    mine = replace(program, binary=_here(kit, program.binary), replica=_here(kit, replica))
     with console.progress(f"Measuring {lab.id} with slow followers", kit.paces) as advance:
         samples = meter.run_all(plan, advance)
     rows = judge(settings, plan, samples)
@@ -96,7 +92,7 @@ def measure(
     return Measurement(
         rows=tuple(rows),
         reports=tuple(
-            _with_command(report(settings, row, why), meter.again(mine, row, options.built_by))
+            replace(report(settings, row, why), replay=meter.replay_of(lab, row))
             for row, why in zip(rows, explained, strict=True)
         ),
         capacities=meter.capacities,
@@ -108,10 +104,6 @@ def measure(
         samples=samples,
         messages_per_operation=meter.messages_per_operation(samples),
     )
-
-
-def _with_command(told: Report, again: str) -> Report:
-    return replace(told, figures=f"{told.figures}\n{again}".strip())
 
 
 def _without_verdict(rows: Iterable[Row], samples: Samples) -> dict[str, str]:
@@ -152,22 +144,26 @@ class Meter:
 
     def run_all(self, plan: Runs, advance: console.Advance) -> dict[Run, Sample]:
         """Capacity runs first: every load is a fraction of the submission's own capacity."""
-        by_load = {load: plan.capacity(*load) for load in self._loads}
-        first = [run for runs in by_load.values() for run in runs]
         rest = plan.rest()
-        total = len(first) + len(rest)
-        by_run = self._run(first, lambda done, _, now: advance(done, total, now))
-        for load, runs in by_load.items():
-            samples = [by_run[run] for run in runs]
-            self.capacities[load] = median(sample.throughput for sample in samples)
-            unusable = next((run for run in runs if _unusable(by_run[run])), None)
-            if unusable:
-                self._unusable[load] = unusable
+        first = sum(len(plan.capacity(*load)) for load in self._loads)
+        total = first + len(rest)
+        by_run = self.measure_capacity(plan, lambda done, _, now: advance(done, total, now))
         able = [run for run in rest if self._has_load(run)]
-        by_run |= self._run(able, lambda done, _, now: advance(len(first) + done, total, now))
+        by_run |= self._run(able, lambda done, _, now: advance(first + done, total, now))
         # No load can be set without a capacity: the error of that run is the result of all.
         unable = [run for run in rest if _load(run) in self._unusable]
         return by_run | {run: by_run[self._unusable[_load(run)]] for run in unable}
+
+    def measure_capacity(self, plan: Runs, advance: console.Advance) -> dict[Run, Sample]:
+        """Of each load."""
+        by_load = {load: plan.capacity(*load) for load in self._loads}
+        by_run = self._run([run for runs in by_load.values() for run in runs], advance)
+        for load, runs in by_load.items():
+            self.capacities[load] = median(by_run[run].throughput for run in runs)
+            unusable = next((run for run in runs if _unusable(by_run[run])), None)
+            if unusable:
+                self._unusable[load] = unusable
+        return by_run
 
     def sweep(self, wanted: Sequence[Sweep], advance: console.Advance) -> list[Cell]:
         """Those for which a load can be set. Requires: the capacities are known."""
@@ -220,13 +216,13 @@ class Meter:
         )
         return None if found.slow.no_verdict or found.base.no_verdict else found
 
-    def again(self, program: Program, row: Row, built_by: str | None) -> str:
-        """The command that repeats the costly run, without the course key; "" if there is none."""
+    def replay_of(self, lab: Lab, row: Row) -> str:
+        """The command that draws the costly run, without the course key; "" if there is none."""
         run = row.worst_run and self._unusable.get(_load(row.worst_run), row.worst_run)
-        if run is None or built_by is None:
+        if run is None:
             return ""
-        words = " ".join(map(str, command(program, run, self._rate(run))))
-        return f"The run that shows it, after {built_by}: {words}"
+        name = name_of(row.graded, run, self.rate_of(run))
+        return f"./kit replay {lab.id} {name} --seed {run.seed}"
 
     def _run(self, runs: Sequence[Run], advance: console.Advance) -> dict[Run, Sample]:
         samples = parallel.run_all(
@@ -248,7 +244,7 @@ class Meter:
             return without_verdict(error)
 
     def _measure(self, run: Run, *more: str) -> Sample:
-        return measure_once(self._program, run, self._rate(run), *more)
+        return measure_once(self._program, run, self.rate_of(run), *more)
 
     def _describe(self, run: Run) -> str:
         with tempfile.TemporaryDirectory(prefix="failslow-traces-") as scratch:
@@ -260,7 +256,8 @@ class Meter:
     def _has_load(self, run: Run) -> bool:
         return _load(run) not in self._unusable
 
-    def _rate(self, run: Run) -> float:
+    def rate_of(self, run: Run) -> float:
+        """In operations per second. Requires: the capacity is known, or the run is one of it."""
         rates = self._rates
         if run.load == CAPACITY:
             return rates.capacity_rate
@@ -280,11 +277,6 @@ def _name(run: Run) -> str:
 
 def _load(run: Run) -> Load:
     return run.mix, run.replicas
-
-
-def _here(kit: Kit, program: Path) -> Path:
-    """As a student at the kit's root names it."""
-    return program.relative_to(kit.root) if program.is_relative_to(kit.root) else program
 
 
 def _unusable(sample: Sample) -> bool:

@@ -13,6 +13,7 @@ from failslow.extras.commands import (
     faults,
     parsers,
     replay,
+    replay_measured,
     submit,
     test,
     tour,
@@ -57,10 +58,14 @@ def _add_test(commands: Commands) -> None:
 
 def _add_replay(commands: Commands) -> None:
     parser = add(
-        commands, "replay", "print every step of one test, and draw it", replay.run, replay.Request
+        commands,
+        "replay",
+        "print every step of one test, and draw it",
+        replay_measured.run,
+        replay.Request,
     )
     parser.add_argument("lab", metavar="LAB")
-    parser.add_argument("test", metavar="TEST", help="SUITE.NAME, or the file of a schedule")
+    parser.add_argument("test", metavar="TEST", help="SUITE.NAME, the file of a schedule, or a measured run: slow:3/net-slow")
     parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
     parser.add_argument("--seed", type=parsers.seed, help="the seed a failure named")
     text = "look for the shortest schedule of faults that fails so"

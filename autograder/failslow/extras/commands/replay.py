@@ -1,7 +1,7 @@
 """`kit replay`: runs one test in simulation, prints its numbered history, and draws it.
 
 An instructor's kit has the hidden tests, so an instructor may name one. Instead of a test one may
-name a schedule that `kit explore` has written.
+name a schedule that `kit explore` has written, or a measured run (replay_measured.py).
 """
 
 import tempfile

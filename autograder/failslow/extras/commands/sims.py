@@ -11,7 +11,7 @@ from failslow.base.kit import Kit
 from failslow.build import cmake, crash_stack, gtest
 from failslow.build.compile import build_submission
 from failslow.build.gtest import Crashed, GradedTest, Options, Outcome
-from failslow.build.recipe import EXPLORE, check_given, given, load_recipe
+from failslow.build.recipe import EXPLORE, MEASURED, check_given, given, load_recipe
 from failslow.extras import compile_database, test_names
 from failslow.lab.labs import Lab, Labs
 from failslow.lab.submission import Submission
@@ -99,11 +99,22 @@ def check_name(kit: Kit, lab: Lab, name: str) -> None:
 def exploration_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission) -> Sims:
     """Builds the lab's program of `kit explore`, which has one test. CannotDo if the lab has none,
     BadSubmission when the submission does not compile."""
+    return _program_of(kit, labs, lab, submission, EXPLORE, "small scope to explore")
+
+
+def measured_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission) -> Sims:
+    """Builds the program of a measured run, with the submission in it. As `exploration_of`."""
+    return _program_of(kit, labs, lab, submission, MEASURED, "measured part")
+
+
+def _program_of(
+    kit: Kit, labs: Labs, lab: Lab, submission: Submission, suffix: str, what: str
+) -> Sims:
     cmake.configure(kit)
-    suite = f"{lab.id}{EXPLORE}"
+    suite = f"{lab.id}{suffix}"
     recipe = load_recipe(kit)
     if not recipe.has_sim(suite, hidden=False):
-        raise CannotDo(f"{lab.id} has no small scope to explore")
+        raise CannotDo(f"{lab.id} has no {what}")
     targets = [recipe.sim(lab, suite)]
     check_given(kit, targets)
     cmake.build(kit, targets=given(kit, targets))

@@ -34,9 +34,9 @@ def run(kit: Kit, lab: str, directory: Path | None = None) -> int:
         raise CannotDo(f"{lab} has no measured part")
     settings = load_settings(kit, measured).brief(lambda row: row.replicas == REPLICAS)
     replica = _replica(kit, labs, measured, directory or kit.labs)
-    options = Options(SEEDS, with_ungraded=False, built_by=None)
-    found = measure(kit, measured, replica, settings, _seed, options)
-    return _print(measured, settings.drawn(_seed), found)
+    options = Options(SEEDS, with_ungraded=False)
+    found = measure(kit, measured, replica, settings, public_seed, options)
+    return _print(measured, settings.drawn(public_seed), found)
 
 
 def _replica(kit: Kit, labs: Labs, lab: Lab, directory: Path) -> Path:
@@ -48,7 +48,7 @@ def _replica(kit: Kit, labs: Labs, lab: Lab, directory: Path) -> Path:
     return build_submission(kit, labs, submission, recipe, [target]) / target.name
 
 
-def _seed(purpose: str, index: int) -> int:
+def public_seed(purpose: str, index: int) -> int:
     """From 0 to 2^63 - 1, the same for everybody."""
     digest = hashlib.sha256(f"public {purpose}/{index}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
@@ -66,9 +66,8 @@ def _print(lab: Lab, settings: Settings, found: Measurement) -> int:
         return _first_the_tests(lab)
     for row, told in zip(found.rows, found.reports, strict=True):
         out.print(f"{_verdict(row)} [bold]{settings.describe(row.graded)}[/bold]")
-        out.print(
-            "".join(f"  {line}\n" for line in told.text.splitlines()), markup=False, soft_wrap=True
-        )
+        lines = [*told.text.splitlines(), *([f"See it: {told.replay}"] if told.replay else [])]
+        out.print("".join(f"  {line}\n" for line in lines), markup=False, soft_wrap=True)
     passed = sum(row.passed for row in found.rows)
     out.print(
         f"{passed} of {len(found.rows)} measured rows hold, with one seed and {REPLICAS} replicas."
