@@ -304,7 +304,7 @@ def test_misbehaviour_in_the_measurement_scores_zero(grader: Grader) -> None:
     assert content["score"] == 110
     assert "replica 1 died" in json.dumps(rows(content))
     for row in slow(content):  # the capacity run: without a capacity there is no other
-        assert "--fault=none --rate=3000" in row["extra_data"]["detail"]
+        assert ",low-jitter,capacity,none,3000/s --seed" in row["output"]
 
 
 @pytest.mark.parametrize(
@@ -590,17 +590,15 @@ def test_hidden_tests_have_seeds_of_the_course(grader: Grader, tmp_path: Path) -
 
 
 def test_the_measurement_has_seeds_of_the_course(grader: Grader, tmp_path: Path) -> None:
-    """The instructor's command repeats the run, without the key."""
+    """The command draws the run, without the key."""
     path = tmp_path / "cs1.key"
     key = course_key.make(path)
     tree = write_submission(tmp_path / "mine", "", "WAITS_FOR_ALL")
     grader.run(1, tree, "--key", path)
     seed = course_key.seed(key, "measurement before", 0)
-    detail = slow(grader.content())[0]["extra_data"]["detail"]
-    assert "submission: build/release/bin/lab2_measure --roles" in detail
-    assert " --replica=build/submissions/" in detail
-    assert f" --seed={seed} " in detail
-    assert " --rate=1300.0 --shape=before --slow=" in detail  # 65 % of the capacity
+    output = slow(grader.content())[0]["output"]
+    assert "See the run that shows it: ./kit replay lab2 slow:3/cpu-slow,before,low-j" in output
+    assert f",1300.0/s --seed {seed}\n" in output  # 65 % of the capacity
 
 
 def test_a_key_file_of_another_form_grades_nothing(grader: Grader, tmp_path: Path) -> None:
