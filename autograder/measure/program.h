@@ -8,8 +8,8 @@
 
 namespace depfast::measure {
 
-// Prints the result as one line of JSON, which failslow.measurement judges. Returns the exit status:
-// 2, with a line that says why, if there is no run.
+// Prints the result as one line of JSON, which failslow.measurement judges. Returns the exit
+// status: 2, with a line that says why, if there is no run.
 int RunProgram(int argc, const char* const* argv,
                const std::function<RunResult(const RunOptions&)>& run);
 

@@ -58,7 +58,7 @@ class Measurement:
 class Options:
     """`seeds`: the number of seeds of most runs, or None for that of the settings. `isolate`: a run
     that gives no result is made once more, and then costs its rows alone. `end`: nothing runs after
-    it.    """
+    it."""
 
     seeds: int | None = None
     with_ungraded: bool = True

@@ -6,7 +6,7 @@ each may be missing: the shape of the fault, the profile, the load, the strength
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from failslow.base.errors import CannotDo
@@ -66,15 +66,14 @@ def parse(name: str, settings: Settings, seed_of: Seeds, seed: int | None) -> Na
 
 
 def _with_word(run: Run, word: str, presets: Sequence[str]) -> Run:
-    kinds: list[tuple[Callable[[str], object], str]] = [
-        (SHAPES.__contains__, "shape"),
-        (PROFILES.__contains__, "profile"),
-        ((LOADS | {CAPACITY}).__contains__, "load"),
-        ({*presets, NORMAL, DEAD}.__contains__, "fault"),
-    ]
-    for is_one, field in kinds:
-        if is_one(word):
-            return replace(run, **{field: word})
+    if word in SHAPES:
+        return replace(run, shape=word)
+    if word in PROFILES:
+        return replace(run, profile=word)
+    if word in LOADS | {CAPACITY}:
+        return replace(run, load=word)
+    if word in (*presets, NORMAL, DEAD):
+        return replace(run, fault=word)
     if _PLACES.fullmatch(word):
         return replace(run, places=tuple(map(int, word.split("+"))))
     known = sorted([*SHAPES, *PROFILES, *LOADS, *presets, NORMAL, DEAD])

@@ -65,7 +65,8 @@ def _add_replay(commands: Commands) -> None:
         replay.Request,
     )
     parser.add_argument("lab", metavar="LAB")
-    parser.add_argument("test", metavar="TEST", help="SUITE.NAME, the file of a schedule, or a measured run: slow:3/net-slow")
+    text = "SUITE.NAME, the file of a schedule, or a measured run: slow:3/net-slow"
+    parser.add_argument("test", metavar="TEST", help=text)
     parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
     parser.add_argument("--seed", type=parsers.seed, help="the seed a failure named")
     text = "look for the shortest schedule of faults that fails so"
