@@ -17,14 +17,14 @@ namespace depfast::saucr {
 struct RuleAnswer {
   std::int64_t number = 0;
   bool has_entry = false;
-  EntryId entry;
-  LleMap map;
-  ModeState mode;
-  DataChoice choice;
+  EntryId entry = {};
+  LleMap map = {};
+  ModeState mode = {};
+  DataChoice choice = {};
   MSGPACK_DEFINE(number, has_entry, entry, map, mode, choice)
 };
 
-// Answer: `number`, the index.
+// Answer: `number`, an index.
 struct AskCommitted {
   using Reply = RuleAnswer;
   static constexpr MethodId kMethod = 121;

@@ -139,12 +139,12 @@ class Exploration : public StateSearch<ModelState> {
 
   // ---- elections ----
 
+  // A leader may have stepped down before.
   void Campaign(std::size_t replica) {
     std::size_t term = 1;
     while (term <= kTermsMax && At(now(), term).candidate != 0) ++term;
     const ReplicaState& candidate = now().replicas[replica];
     if (std::cmp_greater(term, scope_.terms) || candidate.recovering != 0) return;
-    if (candidate.role >= ModelState::kWantsData) return;
     ModelState next = now();
     next.replicas[replica].term = static_cast<Byte>(term);
     next.replicas[replica].role = ModelState::kCandidate;
