@@ -5,12 +5,6 @@
 #include <utility>
 
 namespace depfast::saucr {
-namespace {
-
-constexpr std::size_t kCommandBytes = 100;
-
-}  // namespace
-
 SaucrWorld::SaucrWorld(const testkit::ClusterOptions& options, Markers markers)
     : LogWorld(options,
                [markers](const sim::GroupView& group, testkit::History& history) {
@@ -39,10 +33,10 @@ std::vector<PeerId> SaucrWorld::Followers() const {
   return followers;
 }
 
-void SaucrWorld::SubmitOne() { Submit(nullptr); }
+void SaucrWorld::SubmitOne(std::size_t bytes) { Submit(nullptr, bytes); }
 
-void SaucrWorld::Submit(std::function<void(bool)> then) {
-  const std::string text = CommandText(++submitted_, kCommandBytes);
+void SaucrWorld::Submit(std::function<void(bool)> then, std::size_t bytes) {
+  const std::string text = CommandText(++submitted_, bytes);
   client.Submit(text, [this, command = DigestOf(text), then](bool committed) {
     if (committed) acknowledged_.push_back(command);
     if (then) then(committed);

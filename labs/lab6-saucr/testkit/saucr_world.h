@@ -30,7 +30,7 @@ class SaucrWorld : public LogWorld {
   std::vector<PeerId> Followers() const;
 
   // Submits a command and does not wait.
-  void SubmitOne();
+  void SubmitOne(std::size_t bytes = 100);
   // Submits `count` commands at once, and runs until so many are committed. Another takes the place
   // of one whose outcome is unknown. Returns whether they were.
   testing::AssertionResult Commit(int count, Duration at_most = 3s);
@@ -54,7 +54,7 @@ class SaucrWorld : public LogWorld {
   SubmitClient client;
 
  private:
-  void Submit(std::function<void(bool committed)> then);
+  void Submit(std::function<void(bool committed)> then, std::size_t bytes = 100);
   void SubmitUntilCommitted(const std::shared_ptr<int>& left, Time limit);
 
   std::uint64_t submitted_ = 0;
