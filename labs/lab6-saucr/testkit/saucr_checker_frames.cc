@@ -369,12 +369,17 @@ void SaucrChecker::CheckDurable(PeerId replica, const Asked& asked,
   const LleMap& map = disk.wal().map;
   const bool has_map = asked.mode == Mode::kSlow && markers_ == Markers::kRequired;
   if (!has_map || !disk.SaysAllIsThere()) return;
-  for (std::size_t i = 0; i < asked.map.size() && last != log.end(); ++i) {
-    const EntryId needed = std::min(asked.map[i], id);
-    if (i < map.size() ? map[i] >= needed : needed == EntryId()) continue;
+  // The replicas that the entry's own round has named. What a later message says of others protects
+  // no acknowledgement of this entry.
+  const auto entry = entries_.find(id);
+  if (id.term != asked.term || entry == entries_.end()) return;
+  const std::uint64_t named = entry->second.named.value_or(0);
+  for (PeerId peer = 0; peer < group_.replicas(); ++peer) {
+    const auto i = static_cast<std::size_t>(peer);
+    if ((named & Bit(peer)) == 0 || (i < map.size() && map[i] >= id)) continue;
     Violate(Invariant::kPersisted, Name(replica) + " acknowledges " + At(id) +
                                        " in slow mode, and the map on its disk does not name " +
-                                       Name(static_cast<PeerId>(i)) + " with " + At(needed));
+                                       Name(peer) + " with that entry");
     return;
   }
 }
