@@ -2,17 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "faults/random_plan.h"
 #include "saucr_world.h"
+#include "testkit/chaos.h"
 
 namespace depfast::saucr {
 namespace {
 
 constexpr Duration kChaos = 4s;
-constexpr Duration kUntilRecovered = 500ms;
-constexpr Duration kUntilProgress = 4s;
+constexpr Duration kProgress = 4s;
+constexpr Duration kEvery = 25ms;  // commands
 
 faults::FaultPlan PlanOf(int replicas, RandomStream& random) {
   auto mix = faults::UsualMix();
@@ -24,34 +27,84 @@ faults::FaultPlan PlanOf(int replicas, RandomStream& random) {
       {.replicas = replicas, .length = kChaos, .disk_bytes_per_second = 4 << 20, .mix = mix});
 }
 
-// Those that a crash of too many has left without answers about their LLEs never serve again.
-bool CanServe(const SaucrWorld& world) {
-  int recovered = 0;
-  for (PeerId id = 0; id < world.group().replicas(); ++id) {
-    if (world.checker.claims(id).recovery != Recovery::kRecovering) ++recovered;
-  }
-  return recovered > Quorums(world.group().replicas()).minority();
+// A new command is committed, and then all replicas have all, if enough replicas have their data.
+void RequireProgress(SaucrWorld& world, ChaosMet& met) {
+  if (!world.checker.MayServe()) return;
+  ++met.served;
+  ASSERT_TRUE(world.Commit(10, kProgress)) << "no progress, though enough replicas have their data";
 }
 
-void Survive(std::uint64_t world_number, const ChaosLoad& load, testkit::Chaos& chaos,
-             ChaosMet& met) {
-  SaucrWorld world({.replicas = chaos.replicas(), .seed = world_number});
+void Survive(std::uint64_t number, const ChaosLoad& load, testkit::Chaos& chaos, ChaosMet& met) {
+  SaucrWorld world({.replicas = chaos.replicas(), .seed = number});
   world.cluster.Schedule(chaos.plan());
   while (world.cluster.now() < 700ms + kChaos) {
     for (int i = 0; i < load.commands; ++i) {
       if (chaos.MayStartCommand()) world.SubmitOne(load.bytes);
     }
-    world.cluster.RunFor(25ms);
+    world.cluster.RunFor(kEvery);
   }
   world.cluster.Heal();
-  world.cluster.RunFor(kUntilRecovered);
-  if (CanServe(world)) {
-    ASSERT_TRUE(world.Commit(10, kUntilProgress)) << "no progress after the last fault";
-    ASSERT_TRUE(world.WaitForAllApplied(6s)) << "a replica does not catch up";
-  } else {
-    ++met.unavailable;
+  // Any minority may be dead from now on.
+  RandomStream random(testkit::SeedOf(number), number, 601);
+  for (int i = 0; i < Quorums(chaos.replicas()).minority(); ++i) {
+    world.cluster.Crash(
+        static_cast<PeerId>(random.Below(static_cast<std::uint64_t>(chaos.replicas()))));
+  }
+  RequireProgress(world, met);
+  if (testing::Test::HasFatalFailure()) return;
+  world.cluster.Heal();
+  RequireProgress(world, met);
+  if (testing::Test::HasFatalFailure()) return;
+  if (world.checker.MayServe()) {
+    ASSERT_TRUE(world.WaitForAllApplied(6s)) << "a replica does not catch up after the last fault";
   }
   ASSERT_TRUE(world.AllInvariantsHold());
+  met.coverage += world.checker.coverage();
+}
+
+// ---- partitions ----
+
+// Three of five are a majority, in slow mode; the two others flush. So either side may crash.
+constexpr int kReplicas = 5;
+constexpr Duration kUntilBothFlush = 150ms;
+
+std::vector<PeerId> RandomSide(RandomStream& random, int size) {
+  std::vector<PeerId> side;
+  const auto first = static_cast<PeerId>(random.Below(kReplicas));
+  const auto step = static_cast<PeerId>(1 + random.Below(kReplicas - 1));
+  for (int i = 0; i < size; ++i) side.push_back((first + i * step) % kReplicas);
+  return side;
+}
+
+void SubmitFor(SaucrWorld& world, Duration time) {
+  for (const Time end = world.cluster.now() + time; world.cluster.now() < end;) {
+    world.SubmitOne();
+    world.cluster.RunFor(kEvery);
+  }
+}
+
+void CutAndCrash(std::uint64_t number, ChaosMet& met) {
+  SaucrWorld world({.replicas = kReplicas, .seed = number});
+  ASSERT_NE(world.WaitForProposer(), kNobody);
+  RandomStream random(testkit::SeedOf(number), number, 602);
+  for (int cuts = 0; cuts < 4; ++cuts) {
+    world.cluster.Partition(RandomSide(random, 1 + static_cast<int>(random.Below(2))));
+    SubmitFor(world, random.Below(Duration(400ms)));
+    world.cluster.Heal();
+    SubmitFor(world, random.Below(Duration(300ms)));
+  }
+  const std::vector<PeerId> side = RandomSide(random, 2);
+  world.cluster.Partition(side);
+  SubmitFor(world, kUntilBothFlush + random.Below(Duration(500ms)));
+  const bool crashes_side = random.Below(2) == 0;
+  for (PeerId id = 0; id < kReplicas; ++id) {
+    if ((std::ranges::find(side, id) != side.end()) == crashes_side) world.cluster.Crash(id);
+  }
+  world.cluster.Heal();
+  ASSERT_TRUE(world.Commit(5, kProgress)) << "no progress, though all had flushed";
+  ASSERT_TRUE(world.WaitForAllApplied(4s));
+  ASSERT_TRUE(world.AllInvariantsHold());
+  ++met.served;
   met.coverage += world.checker.coverage();
 }
 
@@ -67,6 +120,16 @@ ChaosMet SurviveChaos(std::uint64_t first, std::uint64_t worlds, const ChaosLoad
                         [&](testkit::Chaos& chaos) { Survive(number, load, chaos, met); });
       if (testing::Test::HasFailure()) return met;
     }
+  }
+  return met;
+}
+
+ChaosMet SurvivePartitions(std::uint64_t first, std::uint64_t worlds) {
+  ChaosMet met;
+  for (std::uint64_t number = first; number < first + worlds; ++number) {
+    SCOPED_TRACE("world " + std::to_string(number));
+    CutAndCrash(number, met);
+    if (testing::Test::HasFailure()) return met;
   }
   return met;
 }
