@@ -224,8 +224,9 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
   void OnRequest(PeerId replica, PeerId from, const DecodedFrame& frame);
   void OnAnswered(PeerId replica, PeerId from, const DecodedFrame& frame);
   void OnAck(PeerId leader, PeerId from, CallId call, const AppendEntriesReply& reply);
-  // Another leader may replace what no leader has committed.
-  void HearLeader(PeerId replica, std::uint64_t term);
+  // A message of a leader has come. Another leader may replace what no leader has committed, unless
+  // its message brings nothing.
+  void HearLeader(PeerId replica, std::uint64_t term, bool brings_nothing);
 
   void OnSent(PeerId replica, const sim::SendFrame& sent);
   void OnSentRequest(PeerId replica, PeerId to, const DecodedFrame& frame);

@@ -61,8 +61,7 @@ void SaucrChecker::OnRequest(PeerId replica, PeerId from, const DecodedFrame& fr
               .voters_floor = FloorOf(replica)});
   });
   VisitBody<AppendEntries>(frame, [&](const AppendEntries& body) {
-    elections_.OnLeaderMessage(replica, body.term);
-    if (!body.beat) HearLeader(replica, body.term);
+    HearLeader(replica, body.term, body.beat);
     if (from >= kFirstClient) RecordEntries(replica, body);
     remember({.term = body.term,
               .last = LastOf(body),
@@ -71,22 +70,24 @@ void SaucrChecker::OnRequest(PeerId replica, PeerId from, const DecodedFrame& fr
               .map = body.map});
   });
   VisitBody<InstallSnapshot>(frame, [&](const InstallSnapshot& body) {
-    elections_.OnLeaderMessage(replica, body.term);
-    HearLeader(replica, body.term);
+    HearLeader(replica, body.term, /*brings_nothing=*/false);
     const bool is_needed = body.last.index > claims(replica).commit_index;
     remember(
         {.term = body.term, .last = body.last, .snapshot_bytes = is_needed ? body.total_bytes : 0});
   });
   VisitBody<LleQuery>(frame, [&](const LleQuery& body) { remember({.life = body.life}); });
   VisitBody<FetchLog>(frame, [&](const FetchLog& body) {
-    elections_.OnLeaderMessage(replica, body.term);
+    HearLeader(replica, body.term, /*brings_nothing=*/true);
     remember({.term = body.term});
   });
 }
 
-void SaucrChecker::HearLeader(PeerId replica, std::uint64_t term) {
-  EntryId& acked = Of(replica).acked;
-  if (term > acked.term && !IsCommitted(acked)) acked = {};
+void SaucrChecker::HearLeader(PeerId replica, std::uint64_t term, bool brings_nothing) {
+  Replica& state = Of(replica);
+  // Before it has its LLE, it takes nothing in.
+  if (state.claims.recovery != Recovery::kRecovering) elections_.OnLeaderMessage(replica, term);
+  const bool may_replace = !brings_nothing && term > state.acked.term;
+  if (may_replace && !IsCommitted(state.acked)) state.acked = {};
 }
 
 void SaucrChecker::OnAnswered(PeerId replica, PeerId from, const DecodedFrame& frame) {
