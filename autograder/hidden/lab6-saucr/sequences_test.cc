@@ -17,14 +17,14 @@ std::vector<Sequence> SomeOf(int replicas) {
   return Some(all, kSequences);
 }
 
-GRADED_TEST(Sequences, WithGaps, "6d", 4,
+GRADED_TEST(Sequences, WithGaps, "6d", 3,
             "In 40 crash sequences of 5 and 40 of 7 replicas with gaps, commands are committed "
             "whenever a majority is up, and nothing is lost.") {
   ExpectIdeal(SomeOf(5), {.replicas = 5, .commands = 2, .world = 6100});
   ExpectIdeal(SomeOf(7), {.replicas = 7, .commands = 1, .world = 6200});
 }
 
-GRADED_TEST(Sequences, AtOnce, "6d", 4,
+GRADED_TEST(Sequences, AtOnce, "6d", 3,
             "The same sequences without gaps: nothing is lost, and exactly those are unavailable "
             "that leave fewer than f replicas with their LLEs.") {
   ExpectIdeal(SomeOf(5), {.replicas = 5, .crashes = Crashes::kAtOnce, .world = 6300});
