@@ -90,8 +90,8 @@ print("states", options["states"])
 if {aborts}:
     sys.stdout.flush()
     os.abort()
-scope = dict(scope="3 replicas", states=4003, complete=True, fast=1, slow=2, kept=0, no_ops=0)
-scope |= dict(waits=0, violated={violated!r}, steps=["replica 0 proposes"])
+scope = dict(scope="3 replicas", states=4003, complete=True, violated={violated!r})
+scope |= dict(counts={{"fast commits": 1234, "wait": 0}}, steps=["replica 0 proposes"])
 case = dict(name="EveryRun", explored=json.dumps(dict(scopes=[scope])))
 document = dict(testsuites=[dict(name="Scopes", testsuite=[case])])
 open(options["gtest_output"].partition(":")[2], "w").write(json.dumps(document))
@@ -111,6 +111,7 @@ def test_rules_without_a_violation_are_a_table(
     assert explored_rules(tmp_path) == 0
     output = capsys.readouterr().out
     assert "3 replicas" in output and "4,003" in output
+    assert "fast commits" in output and "1,234" in output
     assert "replica 0 proposes" not in output
 
 

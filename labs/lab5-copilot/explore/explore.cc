@@ -14,11 +14,13 @@ namespace {
 
 nlohmann::ordered_json Report(const NamedScope& named, const Explored& explored) {
   const auto& coverage = explored.coverage;
-  return {{"scope", named.name},           {"states", coverage.states},
-          {"complete", explored.complete}, {"fast", coverage.fast_commits},
-          {"slow", coverage.slow_commits}, {"kept", coverage.recovered},
-          {"no_ops", coverage.given_up},   {"waits", coverage.undecided},
-          {"violated", explored.violated}, {"steps", explored.steps}};
+  const nlohmann::ordered_json counts = {{"fast commits", coverage.fast_commits},
+                                         {"slow commits", coverage.slow_commits},
+                                         {"takeovers: kept", coverage.recovered},
+                                         {"no-op", coverage.given_up},
+                                         {"wait", coverage.undecided}};
+  return {{"scope", named.name}, {"states", coverage.states},     {"complete", explored.complete},
+          {"counts", counts},    {"violated", explored.violated}, {"steps", explored.steps}};
 }
 
 GRADED_TEST(CopilotScopes, EveryRun, "5d", 0,

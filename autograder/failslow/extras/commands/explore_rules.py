@@ -8,7 +8,7 @@ import json
 import re
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,17 +26,13 @@ PROGRESS = re.compile(r"explored (\d+) of (\d+) scopes")
 
 @dataclass(frozen=True)
 class Scope:
-    """Explored states. `complete`: all states. `fast` to `waits`: how often that step was found.
+    """Explored states. `complete`: all states. `counts`: how often each situation was found.
     `violated`: an invariant in words, and `steps` to it; both empty if all states are good."""
 
     scope: str
     states: int
     complete: bool
-    fast: int
-    slow: int
-    kept: int
-    no_ops: int
-    waits: int
+    counts: Mapping[str, int]
     violated: str
     steps: tuple[str, ...]
 
@@ -78,28 +74,10 @@ def _explore(program: Path, states: int) -> list[Scope]:
 
 def _print(scopes: Sequence[Scope], seconds: float) -> None:
     found = sum(scope.states for scope in scopes)
-    counts = f"scopes: {len(scopes)}; states: {found:,}; {seconds:.1f} s"
-    console.stdout().print(counts, style="bold")
-    table = Table(
-        "scope",
-        "states",
-        "all",
-        "fast commits",
-        "slow commits",
-        "takeovers: kept",
-        "no-op",
-        "wait",
-        box=None,
-    )
+    total = f"scopes: {len(scopes)}; states: {found:,}; {seconds:.1f} s"
+    console.stdout().print(total, style="bold")
+    table = Table("scope", "states", "all", *(scopes[0].counts if scopes else ()), box=None)
     for each in scopes:
-        table.add_row(
-            each.scope,
-            f"{each.states:,}",
-            "yes" if each.complete else "no",
-            f"{each.fast:,}",
-            f"{each.slow:,}",
-            f"{each.kept:,}",
-            f"{each.no_ops:,}",
-            f"{each.waits:,}",
-        )
+        counts = (f"{count:,}" for count in each.counts.values())
+        table.add_row(each.scope, f"{each.states:,}", "yes" if each.complete else "no", *counts)
     console.stdout().print(table)
