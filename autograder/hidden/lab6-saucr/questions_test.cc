@@ -1,0 +1,212 @@
+// Hidden tests: random questions to a replica's rules. A model knows the one right answer to each.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "asked_rules.h"
+#include "depfast/host/random.h"
+#include "rule_model.h"
+#include "testkit/environment.h"
+
+namespace depfast::saucr {
+namespace {
+
+constexpr int kQuestions = 2000;  // of each rule
+
+// Entries of a few terms: many are equal, and many differ in the term or in the index alone.
+class AnyQuestion {
+ public:
+  explicit AnyQuestion(std::uint64_t test) : random_(testkit::TheEnvironment().seed, test) {}
+
+  std::uint64_t Below(std::uint64_t bound) { return random_.Below(bound); }
+  bool Coin() { return Below(2) == 0; }
+  Quorums AnyQuorums() { return Quorums(3 + 2 * static_cast<int>(Below(3))); }
+  EntryId Entry() { return Below(6) == 0 ? EntryId() : EntryId{1 + Below(3), 1 + Below(4)}; }
+  Markers AnyMarkers() { return {Entry(), Entry()}; }
+
+  LleMap Map(int replicas) {
+    LleMap map(static_cast<std::size_t>(replicas));
+    std::ranges::generate(map, [this] { return Entry(); });
+    return map;
+  }
+
+  // Some of the replicas, in any order.
+  std::vector<PeerId> Some(int replicas) {
+    std::vector<PeerId> some;
+    for (PeerId replica = 0; replica < replicas; ++replica) {
+      if (Below(3) == 0) continue;
+      const auto place = Below(some.size() + 1);
+      some.insert(some.begin() + static_cast<std::ptrdiff_t>(place), replica);
+    }
+    return some;
+  }
+
+  // Most replicas are near each other, named and in their first life.
+  Acks AnyAcks() {
+    Acks acks;
+    acks.buffered = Below(8);
+    acks.durable = Coin() ? acks.buffered : Below(8);
+    acks.named_from = Below(3) == 0 ? Below(8) : 1;
+    acks.life = Below(4) == 0 ? static_cast<Life>(1 + Below(2)) : 0;
+    return acks;
+  }
+
+ private:
+  RandomStream random_;
+};
+
+// The lives that are known are no earlier than those of the acknowledgements.
+Lives LivesOver(const std::vector<Acks>& acks, AnyQuestion& any) {
+  Lives lives;
+  for (const Acks& each : acks) {
+    lives.push_back(each.life + (any.Below(5) == 0 ? static_cast<Life>(1 + any.Below(2)) : 0));
+  }
+  return lives;
+}
+
+GRADED_TEST(Commit, RandomAcknowledgements, "6a", 1,
+            "Random acknowledgements of 3, 5 and 7 replicas commit what the commit rule says.") {
+  AskedRules rules;
+  AnyQuestion any(1);
+  for (int i = 0; i < kQuestions && !HasFailure(); ++i) {
+    const Quorums quorums = any.AnyQuorums();
+    std::vector<Acks> acks(static_cast<std::size_t>(quorums.replicas()));
+    std::ranges::generate(acks, [&] { return any.AnyAcks(); });
+    const Lives lives = LivesOver(acks, any);
+    const EntryIndex term_began_at = 1 + any.Below(5);
+    EXPECT_EQ(rules.CommittedUpTo(term_began_at, acks, lives),
+              model::CommittedUpTo(term_began_at, acks, lives, quorums))
+        << "term began at " << term_began_at << ", acknowledgements "
+        << testing::PrintToString(acks) << ", lives " << testing::PrintToString(lives);
+  }
+}
+
+// A sequence of beats of one leader. Most have a number near the fast quorum.
+void AskBeats(AskedRules& rules, AnyQuestion& any) {
+  const Quorums quorums = any.AnyQuorums();
+  ModeState state;
+  std::vector<int> functional;
+  for (int beat = 0; beat < 20 && !testing::Test::HasFailure(); ++beat) {
+    const int around = quorums.majority() + static_cast<int>(any.Below(4) == 0 ? 0 : 1);
+    const int count = any.Below(8) == 0 ? 1 + static_cast<int>(any.Below(7)) : around;
+    functional.push_back(std::min(count, quorums.replicas()));
+    state = rules.NextMode(state, functional.back(), quorums);
+    EXPECT_EQ(state.mode, model::ModeAfter(functional, quorums))
+        << quorums.replicas()
+        << " replicas, functional at each beat: " << testing::PrintToString(functional);
+  }
+}
+
+GRADED_TEST(Mode, RandomBeats, "6a", 1,
+            "After random beats of 3, 5 and 7 replicas the mode is what the rules say.") {
+  AskedRules rules;
+  AnyQuestion any(2);
+  for (int i = 0; i < kQuestions / 20 && !HasFailure(); ++i) AskBeats(rules, any);
+}
+
+GRADED_TEST(Markers, RandomQuestions, "6b", 1,
+            "Random markers, entries and recovered LLEs say what is on the disk, and which markers "
+            "to write.") {
+  AskedRules rules;
+  AnyQuestion any(3);
+  for (int i = 0; i < kQuestions && !HasFailure(); ++i) {
+    const saucr::Markers markers = any.AnyMarkers();
+    const EntryId last = any.Entry();
+    const EntryId recovered = any.Coin() ? EntryId() : any.Entry();
+    std::vector<EntryId> appended(any.Below(4));
+    std::ranges::generate(appended, [&] { return EntryId{1 + any.Below(3), 1 + any.Below(4)}; });
+    std::ranges::sort(appended, {}, [](const EntryId& id) { return std::pair(id.index, id.term); });
+    const auto question = "markers " + testing::PrintToString(markers);
+    EXPECT_EQ(rules.IsOnDisk(markers), model::IsOnDisk(markers)) << question;
+    EXPECT_EQ(rules.FastSwitch(markers, appended), model::FastSwitch(markers, appended))
+        << question << ", appended " << testing::PrintToString(appended);
+    EXPECT_EQ(rules.LatestOnDisk(markers, last, recovered),
+              model::LatestOnDisk(markers, last, recovered))
+        << question << ", last " << testing::PrintToString(last) << ", recovered "
+        << testing::PrintToString(recovered);
+  }
+}
+
+GRADED_TEST(Maps, RandomQuestions, "6b", 1,
+            "Random maps are merged, and name the replicas of random rounds, as the rules say.") {
+  AskedRules rules;
+  AnyQuestion any(4);
+  for (int i = 0; i < kQuestions && !HasFailure(); ++i) {
+    const int replicas = any.AnyQuorums().replicas();
+    const LleMap ours = any.Map(replicas);
+    const LleMap told = any.Map(replicas);
+    EXPECT_EQ(rules.Merged(ours, told), model::Merged(ours, told))
+        << testing::PrintToString(ours) << " and " << testing::PrintToString(told);
+    const EntryId last{3 + any.Below(2), 4 + any.Below(2)};  // no known value is ahead
+    const auto named = any.Some(replicas);
+    EXPECT_EQ(rules.MapOfRound(ours, last, named), model::MapOfRound(ours, last, named))
+        << testing::PrintToString(ours) << ", round up to " << testing::PrintToString(last)
+        << ", named " << testing::PrintToString(named);
+  }
+}
+
+GRADED_TEST(Lle, RandomAnswers, "6c", 1,
+            "Random answers to a recovering replica of 3, 5 and 7 give the LLE that the rules "
+            "say, or none yet.") {
+  AskedRules rules;
+  AnyQuestion any(5);
+  for (int i = 0; i < kQuestions && !HasFailure(); ++i) {
+    const Quorums quorums = any.AnyQuorums();
+    const auto self = static_cast<PeerId>(any.Below(static_cast<unsigned>(quorums.replicas())));
+    const EntryId on_disk = any.Entry();
+    std::vector<LleMap> answers(any.Below(static_cast<unsigned>(quorums.replicas())));
+    std::ranges::generate(answers, [&] { return any.Map(quorums.replicas()); });
+    EXPECT_EQ(rules.RecoveredLle(self, on_disk, answers, quorums),
+              model::RecoveredLle(self, on_disk, answers, quorums))
+        << "replica " << self << " of " << quorums.replicas() << ", on disk "
+        << testing::PrintToString(on_disk) << ", answers " << testing::PrintToString(answers);
+  }
+}
+
+GRADED_TEST(Votes, RandomRequests, "6c", 1,
+            "Random candidates get the vote of recovering and of recovered replicas as the rules "
+            "say.") {
+  AskedRules rules;
+  AnyQuestion any(6);
+  for (int i = 0; i < kQuestions && !HasFailure(); ++i) {
+    const bool is_recovering = any.Below(4) == 0;
+    const EntryId ours = any.Entry();
+    const EntryId candidates = any.Entry();
+    EXPECT_EQ(rules.GrantsVote(is_recovering, ours, candidates),
+              model::GrantsVote(is_recovering, ours, candidates))
+        << (is_recovering ? "recovering, " : "") << testing::PrintToString(ours) << " for "
+        << testing::PrintToString(candidates);
+  }
+}
+
+// Half of the logs end near the recovered LLE, most are behind it.
+std::vector<LogAnswer> AnyAnswers(const Quorums& quorums, AnyQuestion& any) {
+  std::vector<LogAnswer> answers;
+  for (const PeerId replica : any.Some(quorums.replicas())) {
+    if (replica != 0) answers.push_back({replica, {1 + any.Below(2), any.Below(5)}, any.Coin()});
+  }
+  return answers;
+}
+
+GRADED_TEST(Data, RandomAnswers, "6c", 1,
+            "Of random logs a leader without its data takes the one that the rules say, or asks "
+            "more.") {
+  AskedRules rules;
+  AnyQuestion any(7);
+  for (int i = 0; i < kQuestions && !HasFailure(); ++i) {
+    const Quorums quorums = any.AnyQuorums();
+    const EntryId own{1, any.Below(4)};
+    const EntryId recovered{2, 2 + any.Below(3)};
+    const auto answers = AnyAnswers(quorums, any);
+    EXPECT_EQ(rules.ChooseData(own, recovered, answers, quorums),
+              model::ChooseData(own, recovered, answers, quorums))
+        << quorums.replicas() << " replicas, own " << testing::PrintToString(own) << ", recovered "
+        << testing::PrintToString(recovered) << ", answers " << testing::PrintToString(answers);
+  }
+}
+
+}  // namespace
+}  // namespace depfast::saucr
