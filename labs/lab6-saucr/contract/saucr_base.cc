@@ -69,7 +69,10 @@ void SaucrBase::ServeUnlessRecovering(
     typename Request::Reply (SaucrBase::*handler)(const Request&)) {
   runtime_.rpc().HandleInline<Request>(
       [this, handler](Request&& request, const Responder<typename Request::Reply>& responder) {
-        if (!started_->IsReady() || is_recovering_) return;
+        if (!started_->IsReady() || is_recovering_) {
+          unanswered_ = {request.term, request.leader, runtime_.Now()};
+          return;
+        }
         if constexpr (requires { request.lives; }) {
           if (request.lives.size() != lives_.size() || request.map.size() != map_.size()) {
             throw std::invalid_argument("a map, or lives, of another length");
@@ -88,8 +91,14 @@ void SaucrBase::Recover() {
   ChooseWhenToCompact();
   ObserveRole(runtime_, term_, role_);
   ObserveRecovery(runtime_, is_recovering_ ? Recovery::kRecovering : Recovery::kOnDisk, last());
-  last_heard_ = leader_heard_ = runtime_.Now();
+  if (!is_recovering_) BeginToListen();
   started_->Add();
+}
+
+void SaucrBase::BeginToListen() {
+  const auto [term, leader, at] = unanswered_;
+  if (leader != kNobody && term >= term_) HearLeader(term, leader);
+  last_heard_ = leader_heard_ = leader_ == kNobody ? runtime_.Now() : at;
 }
 
 void SaucrBase::RecoverLog(Journal::Recovered recovered) {
@@ -139,7 +148,7 @@ void SaucrBase::SetRecovered(EntryId lle) {
   is_recovering_ = false;
   recovered_ = last() >= lle ? EntryId() : lle;
   ObserveRecovery(runtime_, Recovery::kRecovered, std::max(lle, last()));
-  last_heard_ = leader_heard_ = runtime_.Now();
+  if (role_ != Role::kLeader) BeginToListen();
 }
 
 void SaucrBase::Stop() {

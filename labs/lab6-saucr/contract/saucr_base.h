@@ -180,11 +180,13 @@ class SaucrBase : public ReplicatedLog {
 
   // --- start ---
   void RegisterHandlers();
-  // Serves a method in a coroutine. A recovering replica does not answer (R20).
+  // Serves a method of leaders in a coroutine. A recovering replica does not answer (R20).
   template <typename Request>
   void ServeUnlessRecovering(typename Request::Reply (SaucrBase::*handler)(const Request&));
   void Recover();
   void RecoverLog(Journal::Recovered recovered);
+  // This replica takes part from now on.
+  void BeginToListen();
   // Waits until our term, and our vote in it, are durable.
   void AwaitTerm();
   void WriteHardState();
@@ -284,6 +286,12 @@ class SaucrBase : public ReplicatedLog {
   std::shared_ptr<Event> term_sync_;  // of term_ and voted_for_
 
   bool is_recovering_ = false;
+  // The latest message of a leader that was not answered. It is a sign of life.
+  struct {
+    std::uint64_t term = 0;
+    PeerId leader = kNobody;
+    Time at{0};
+  } unanswered_;
   EntryId recovered_;  // {} once the log has reached it
 
   Role role_ = Role::kFollower;
