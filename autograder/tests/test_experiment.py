@@ -470,6 +470,7 @@ def test_the_roles_of_a_log_are_predicted_and_those_of_a_store_are_not() -> None
     [
         ("", "one of the arguments --fault --all is required"),
         ("--fault net-slo", "there is no fault 'net-slo'; is it net-slow?"),
+        ("--fault power-cut", "power-cut is for ./kit faults inject alone"),
         ("--fault fs-delay", "fs-delay needs a --strength"),
         ("--fault net-slow --all", "not allowed with argument"),
         ("--fault net-slow --replicas 4", "invalid choice: 4"),

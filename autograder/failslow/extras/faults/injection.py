@@ -11,7 +11,7 @@ from failslow.extras import waiting
 from failslow.extras.cluster import replica_processes
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.faults import claim, control_group, fault_file, strength
-from failslow.extras.faults.catalogue import Catalogue, FaultKind
+from failslow.extras.faults.catalogue import POWER_CUT, Catalogue, FaultKind
 from failslow.extras.faults.claim import Claim
 from failslow.extras.faults.injectors import Injection, injector_of, touched
 from failslow.extras.faults.targets import Place
@@ -30,6 +30,8 @@ def strength_of(catalogue: Catalogue, fault: str, text: str | None) -> tuple[Fau
     """A fault is a kind, or a preset of the catalogue; `text` is a strength of one's own."""
     preset = catalogue.presets.get(fault)
     kind = catalogue.kinds.get(preset.kind if preset else fault)
+    if kind is None and fault == POWER_CUT.name:
+        raise CannotDo(f"{fault} is for ./kit faults inject alone")
     if kind is None:
         near = get_close_matches(fault, [*catalogue.kinds, *catalogue.presets], 1)
         hint = f"; is it {near[0]}?" if near else ""
