@@ -298,7 +298,8 @@ EntryId SaucrChecker::FloorOf(PeerId replica) const {
   const Replica& state = Of(replica);
   // R29: it has given up what nobody has.
   const bool gave_up = state.leading.whole.size() >= static_cast<std::size_t>(quorums_.minority());
-  return gave_up ? state.acked : std::max(state.acked, LearnedOf(state, replica));
+  const bool is_void = gave_up || state.has_reached_lle;
+  return is_void ? state.acked : std::max(state.acked, LearnedOf(state, replica));
 }
 
 // ---- claims ----

@@ -165,6 +165,7 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
     Life life_found = 0;        // its own on the disk
     std::map<PeerId, LleMap> lle_answers;
     EntryId acked;  // the last entry that it has on its word, of the term of its leader
+    bool has_reached_lle = false;  // it has acknowledged a log that reaches what it had learned
     LleMap told;    // the largest values in maps that it has sent, or acknowledged
   };
   struct Seen {

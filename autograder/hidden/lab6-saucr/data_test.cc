@@ -1,0 +1,163 @@
+// Hidden tests: the data of a leader that has lost them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "stage.h"
+#include "testkit/environment.h"
+
+namespace depfast::saucr {
+namespace {
+
+bool HasCommitted(const SaucrWorld& world, const std::string& command) {
+  return world.checker.HasApplied(DigestOf(command));
+}
+
+// Of five replicas 0, 1 and 2 know that their logs ended at (1,3), and have (1,1) alone. Replica 3
+// has all, and 4 nothing.
+void LoseTheData(Stage& stage) {
+  const std::vector<PeerId> lost{0, 1, 2};
+  const LleMap first = stage.MapOf({0, 1, 2, 3}, {1, 1}), all = stage.MapOf({0, 1, 2, 3}, {1, 3});
+  for (PeerId id = 0; id < 4; ++id) {
+    ASSERT_TRUE(stage.Ask(id, stage.Message(1, {}, {1}, Mode::kFast, first)));
+    ASSERT_TRUE(stage.Ask(id, stage.Message(1, {1, 1}, {1, 1}, Mode::kFast, all)));
+  }
+  ASSERT_TRUE(stage.CrashAndRecover(lost, {0, 1, 2, 3, 4})) << "replicas 3 and 4 answer";
+  for (const PeerId id : lost) ASSERT_EQ(stage.lles[id].index, 3U);
+}
+
+// `group` elects a leader that has no data. It must wait for replica 3.
+void WaitForReplica3(std::uint64_t seed, std::vector<PeerId> group) {
+  Stage stage(seed, 5);
+  SaucrWorld& world = stage.world;
+  ASSERT_NO_FATAL_FAILURE(LoseTheData(stage));
+  const SentRequests<AppendEntries> messages(world.cluster);
+  const SentRequests<FetchLog> questions(world.cluster);
+  stage.Connect(group);
+  world.cluster.RunFor(900ms);
+  EXPECT_FALSE(questions.all().empty()) << "no leader looks for its data";
+  EXPECT_TRUE(std::ranges::all_of(messages.all(), [](const auto& each) {
+    return each.request.beat;
+  })) << "a leader without data sends more than beats";
+  EXPECT_EQ(world.LastCommitted(), EntryId());
+  group.push_back(3);
+  stage.Connect(group);
+  EXPECT_NE(world.WaitForProposer(), kNobody) << "replica 3 has the data";
+  EXPECT_TRUE(HasCommitted(world, "entry 3 of term 1"));
+  stage.Connect({0, 1, 2, 3, 4});
+  EXPECT_TRUE(world.Commit(5));
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(Data, ALeaderWaitsForItsData, "6c", 2,
+            "A leader that is not whole sends no entries, and overwrites nothing.") {
+  WaitForReplica3(771, {0, 1, 2});
+}
+
+GRADED_TEST(Data, NotFromTheIncomplete, "6c", 2,
+            "An answer of a replica that is not whole does not let a leader give up anything.") {
+  WaitForReplica3(772, {0, 1, 2, 4});
+}
+
+// Until there is a leader, it takes this replica for a candidate's voter: it does not campaign.
+void LeadWithoutCampaignsOf(Stage& stage, PeerId voter, EntryId lle) {
+  SaucrWorld& world = stage.world;
+  const RequestVote request{world.checker.claims(voter).term + 1, 0, lle, /*pre_vote=*/false};
+  for (int i = 0; i < 30 && world.Leader() == kNobody; ++i) {
+    stage.Send(voter, request);
+    world.cluster.RunUntil([&] { return world.Leader() != kNobody; }, 100ms);
+  }
+  ASSERT_NE(world.Leader(), kNobody);
+  ASSERT_NE(world.Leader(), voter);
+}
+
+GRADED_TEST(Data, FromAFollowerThatHasIt, "6c", 2,
+            "A leader that is not whole takes the log of a follower that reaches its LLE.") {
+  Stage stage(773, 5);
+  ASSERT_NO_FATAL_FAILURE(LoseTheData(stage));
+  stage.Connect({0, 1, 3});
+  ASSERT_NO_FATAL_FAILURE(LeadWithoutCampaignsOf(stage, 3, {1, 3}));
+  EXPECT_NE(stage.world.WaitForProposer(), kNobody);
+  EXPECT_TRUE(HasCommitted(stage.world, "entry 3 of term 1"));
+  stage.Connect({0, 1, 2, 3, 4});
+  EXPECT_TRUE(stage.world.Commit(5));
+  EXPECT_TRUE(stage.world.WaitForAllApplied());
+  EXPECT_TRUE(stage.world.AllInvariantsHold());
+}
+
+// The leader of term 1 has named replica 0 with (1,3). It alone got that entry, and has lost it.
+void GiveUp(int replicas, std::uint64_t seed, const std::vector<PeerId>& minority) {
+  SCOPED_TRACE(std::to_string(replicas) + " replicas");
+  Stage stage(seed, replicas);
+  SaucrWorld& world = stage.world;
+  const LleMap map = stage.MapOf({0}, {1, 3});
+  ASSERT_TRUE(stage.Ask(0, stage.Message(1, {}, {1}, Mode::kFast, map)));
+  ASSERT_TRUE(stage.Ask(0, stage.Message(1, {1, 1}, {1, 1}, Mode::kFast, map)));
+  for (const PeerId id : minority) {
+    ASSERT_TRUE(stage.Ask(id, stage.Message(1, {}, {1, 1}, Mode::kFast, map)));
+  }
+  stage.CrashAndStart(0);
+  std::vector<PeerId> group = minority;
+  group.push_back(0);
+  stage.Connect(group);
+  EXPECT_EQ(world.WaitForProposer(), 0) << "its LLE is ahead of all logs";
+  EXPECT_EQ(stage.lles[0].index, 2U) << "a minority of whole logs ends there";
+  EXPECT_TRUE(world.Commit(5)) << "nobody has the lost entry, and nobody ever committed it";
+  EXPECT_TRUE(HasCommitted(world, "entry 2 of term 1"));
+  EXPECT_FALSE(HasCommitted(world, "entry 3 of term 1"));
+  world.cluster.Heal();
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(Data, NobodyHasIt, "6c", 2,
+            "With the answers of f whole replicas a leader gives up entries that nobody has, and "
+            "serves.") {
+  GiveUp(3, 774, {1});
+  GiveUp(5, 775, {2, 3});
+}
+
+GRADED_TEST(Data, EndsOlderTerms, "6c", 1,
+            "A replica that was asked for its log takes no more entries of an older term.") {
+  Stage stage(776);
+  ASSERT_TRUE(stage.Ask(0, stage.Message(1, {}, {1}, Mode::kFast)));
+  const auto told = stage.Ask(0, FetchLog{2, 2, 0, 0});
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->term, 2U);
+  EXPECT_EQ(told->last.index, 1U);
+  EXPECT_EQ(stage.world.checker.disk(0).wal().hard_state.term, 2U) << "on its disk";
+  const auto late = stage.Ask(0, stage.Message(1, {1, 1}, {1}, Mode::kFast));
+  EXPECT_FALSE(late && late->success) << "an entry of term 1";
+  EXPECT_TRUE(stage.world.AllInvariantsHold());
+}
+
+// W17.
+GRADED_TEST(Data, AFlushBeforeItIsWhole, "6c", 2,
+            "A replica that flushes and crashes again before it is whole is recovering again.") {
+  for (const bool by_silence : {true, false}) {
+    Stage stage(by_silence ? 777 : 778);
+    const LleMap map = stage.MapOf({0, 1, 2}, {1, 3});
+    for (const PeerId id : {0, 1}) {
+      ASSERT_TRUE(stage.Ask(id, stage.Message(1, {}, {1}, Mode::kFast, map)));
+      ASSERT_TRUE(stage.Ask(id, stage.Message(1, {1, 1}, {1, 1}, Mode::kFast, map)));
+    }
+    for (int crash = 0; crash < 3; ++crash) {
+      ASSERT_TRUE(stage.CrashAndRecover({0}, {0, 1})) << "start " << crash + 1;
+      EXPECT_EQ(stage.lles[0].index, 3U) << "at start " << crash + 1;
+      if (by_silence) {
+        stage.world.cluster.RunFor(kSilence + 20ms);
+      } else {
+        ASSERT_TRUE(stage.Ask(0, stage.Message(1, {1, 1}, {}, Mode::kSlow)));
+        stage.world.cluster.RunFor(5ms);
+      }
+      EXPECT_FALSE(stage.world.SaysAllIsThere(0)) << "it lacks (1,3)";
+    }
+    EXPECT_TRUE(stage.world.AllInvariantsHold());
+  }
+}
+
+}  // namespace
+}  // namespace depfast::saucr

@@ -1,0 +1,101 @@
+// Hidden tests: lives, which say whether the memory that has acknowledged an entry is still there.
+#include <gtest/gtest.h>
+
+#include "stage.h"
+#include "testkit/environment.h"
+
+namespace depfast::saucr {
+namespace {
+
+// W8. The crashed replica hears of its LLE from the late one alone, which lacks the entry.
+GRADED_TEST(Lives, AnOldAcknowledgementDoesNotCount, "6c", 2,
+            "An entry that was acknowledged in an earlier life needs a new answer.") {
+  SaucrWorld world({.replicas = 3, .seed = 751});
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  ASSERT_TRUE(world.Commit(5));
+  ASSERT_TRUE(world.WaitForAllApplied());
+  const PeerId leader = world.Leader();
+  const PeerId crashes = world.Followers()[0], late = world.Followers()[1];
+  world.cluster.Begin(faults::LinkSlow({leader}, {late}, 16ms));
+  world.cluster.RunFor(100ms);
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast, 1ms)) << "it answers within a beat";
+  world.cluster.Begin(faults::FsDelay({leader}, 400ms));
+  const EntryId before = world.LastCommitted();
+  world.SubmitOne();
+  world.cluster.RunFor(2ms);
+  world.cluster.Begin(faults::CutFault({crashes}, {leader}));
+  world.cluster.Crash(crashes);
+  world.cluster.Restart(crashes);
+  const auto is_back = [&] {
+    return world.checker.claims(crashes).recovery == Recovery::kRecovered;
+  };
+  ASSERT_TRUE(world.cluster.RunUntil(is_back, 12ms)) << "the late one has answered";
+  world.cluster.RunFor(50ms);
+  EXPECT_EQ(world.LastCommitted(), before)
+      << "the memory of one of three is gone, and one disk has the entry at most";
+  world.cluster.Heal();
+  EXPECT_TRUE(world.Commit(5));
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(Lives, AreDurableBeforeTheAnswer, "6c", 2,
+            "An answer to a query leaves when the asking replica's life is on the disk.") {
+  Stage stage(752);
+  stage.world.cluster.Begin(faults::FsDelay({0}, 10ms));
+  for (Life life = 1; life <= 3; ++life) {
+    Lives lives(3);
+    lives[1] = life;
+    // A second query comes while the life is on its way to the disk.
+    stage.Send(0, LleQuery{life, lives});
+    const auto answer = stage.Ask(0, LleQuery{life, lives});
+    ASSERT_TRUE(answer && answer->recovered && answer->lives.size() == 3);
+    EXPECT_GE(answer->lives[1], life) << "the answer does not name it";
+    EXPECT_GE(stage.world.checker.disk(0).LifeOf(1), life) << "its disk does not have it";
+    stage.CrashAndStart(0);
+    stage.world.cluster.RunFor(50ms);
+    const auto later = stage.Ask(0, LleQuery{1, Lives(3)});
+    ASSERT_TRUE(later && later->lives.size() == 3);
+    EXPECT_GE(later->lives[1], life) << "it has forgotten it";
+  }
+  EXPECT_TRUE(stage.world.AllInvariantsHold());
+}
+
+GRADED_TEST(Lives, DurableAcknowledgementsStay, "6c", 1,
+            "What a replica had on its disk counts in its next life, too.") {
+  SaucrWorld world({.replicas = 3, .seed = 753});
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  ASSERT_TRUE(world.Commit(5));
+  ASSERT_TRUE(world.WaitForAllApplied());
+  const PeerId leader = world.Leader();
+  const PeerId crashes = world.Followers()[0], late = world.Followers()[1];
+  // The late one flushes. So its answers to new entries wait for its disk, and none comes.
+  const auto cut = faults::PartitionFault({late});
+  world.cluster.Begin(cut);
+  world.cluster.RunFor(60ms);
+  world.cluster.End(cut);
+  world.cluster.RunFor(300ms);
+  ASSERT_TRUE(world.SaysAllIsThere(late));
+  // New markers of the two others.
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  world.cluster.Begin(faults::FsDelay({late}, 5s));
+  world.cluster.Begin(faults::FsDelay({leader}, 150ms));
+  const EntryId entry{world.checker.claims(leader).term, world.checker.CommittedUpTo() + 1};
+  world.SubmitOne();
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return world.HasOnDisk(crashes, entry); }, 150ms));
+  world.SubmitOne();  // the answer to it says what is on the disk
+  world.cluster.RunFor(2ms);
+  ASSERT_FALSE(world.SaysAllIsThere(crashes));
+  ASSERT_LT(world.LastCommitted(), entry) << "it is on one disk alone";
+  world.cluster.Crash(crashes);
+  world.cluster.Restart(crashes);
+  EXPECT_TRUE(world.cluster.RunUntil([&] { return world.LastCommitted() >= entry; }, 1s))
+      << "the disks of two of three have it";
+  world.cluster.Heal();
+  EXPECT_TRUE(world.Commit(5, 8s));
+  EXPECT_TRUE(world.WaitForAllApplied(8s));
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+}  // namespace
+}  // namespace depfast::saucr

@@ -1,0 +1,122 @@
+// Hidden tests: the LLE of a replica that has lost entries, and its vote.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "stage.h"
+#include "testkit/environment.h"
+
+namespace depfast::saucr {
+namespace {
+
+// `lost` crash and start among `group`, which is cut off. Nobody of them may recover. Then all hear
+// each other, and all recover.
+void StayLost(int replicas, std::uint64_t seed, std::size_t lost, std::size_t group) {
+  SCOPED_TRACE(std::to_string(replicas) + " replicas");
+  SaucrWorld world({.replicas = replicas, .seed = seed});
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  ASSERT_TRUE(world.Commit(5));
+  ASSERT_TRUE(world.WaitForAllApplied());
+  std::vector<PeerId> cut_off = world.Followers();
+  cut_off.resize(group);
+  world.cluster.Partition(cut_off);
+  cut_off.resize(lost);
+  for (const PeerId id : cut_off) world.cluster.Crash(id);
+  for (const PeerId id : cut_off) world.cluster.Restart(id);
+  world.cluster.RunFor(400ms);
+  for (const PeerId id : cut_off) {
+    EXPECT_EQ(world.checker.claims(id).recovery, Recovery::kRecovering)
+        << "replica " << id << " has too few answers";
+  }
+  world.cluster.Heal();
+  EXPECT_TRUE(world.WaitForMode(Mode::kFast));
+  ASSERT_TRUE(world.Commit(5));
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(Lle, WaitsForAMinority, "6c", 2,
+            "With f - 1 answers, which come again and again, a replica of 5 and of 7 stays "
+            "recovering.") {
+  StayLost(5, 761, 1, 2);
+  StayLost(7, 762, 1, 3);
+}
+
+GRADED_TEST(Lle, ARecoveringReplicaDoesNotAnswer, "6c", 2,
+            "Two recovering replicas do not recover from each other.") {
+  StayLost(3, 763, 2, 2);
+  StayLost(5, 764, 2, 3);
+}
+
+GRADED_TEST(Lle, TheOwnDiskCounts, "6c", 1,
+            "A replica whose disk is ahead of the others' maps keeps what its disk says.") {
+  Stage stage(765);
+  ASSERT_TRUE(stage.Ask(0, stage.Message(1, {}, {1}, Mode::kSlow)));
+  ASSERT_TRUE(stage.Ask(0, stage.Message(1, {1, 1}, {1}, Mode::kFast)));
+  ASSERT_TRUE(stage.CrashAndRecover({0}, {0, 1}));
+  EXPECT_GE(stage.lles[0], (EntryId{1, 1})) << "the entry is on its disk";
+  EXPECT_FALSE(stage.WouldVoteFor(0, {})) << "for a log without the entry";
+  const auto reply = stage.Ask(0, stage.Message(1, {1, 1}, {1, 1}, Mode::kFast));
+  EXPECT_TRUE(reply && reply->success) << "it has the entry before these";
+  EXPECT_TRUE(stage.world.AllInvariantsHold());
+}
+
+// Replica 0 knows that its log ended at (1,3), and has (1,1) alone. Replica 1 has all.
+void LoseTheEnd(Stage& stage) {
+  const LleMap first = stage.MapOf({0, 1, 2}, {1, 1}), second = stage.MapOf({0, 1, 2}, {1, 3});
+  for (const PeerId id : {0, 1}) {
+    ASSERT_TRUE(stage.Ask(id, stage.Message(1, {}, {1}, Mode::kFast, first)));
+    ASSERT_TRUE(stage.Ask(id, stage.Message(1, {1, 1}, {1, 1}, Mode::kFast, second)));
+  }
+  ASSERT_TRUE(stage.CrashAndRecover({0}, {0, 1})) << "one of two others has answered";
+  EXPECT_EQ(stage.lles[0].index, 3U) << "replica 1's map names it with (1,3)";
+}
+
+GRADED_TEST(Lle, ARecoveredReplicaPassesTheMapOn, "6c", 2,
+            "The second of two lost replicas learns its LLE from the first.") {
+  Stage stage(766);
+  ASSERT_NO_FATAL_FAILURE(LoseTheEnd(stage));
+  ASSERT_TRUE(stage.CrashAndRecover({1}, {0, 1})) << "replica 0 knows its own LLE";
+  EXPECT_EQ(stage.lles[1].index, 3U) << "replica 0 was told that 1 has (1,3)";
+  EXPECT_TRUE(stage.world.AllInvariantsHold());
+}
+
+GRADED_TEST(Votes, ByTheRecoveredLle, "6c", 2,
+            "A replica without data refuses candidates whose log is shorter than its recovered "
+            "LLE.") {
+  Stage stage(767);
+  ASSERT_NO_FATAL_FAILURE(LoseTheEnd(stage));
+  stage.world.cluster.RunFor(kElectionTimeoutMin);  // no leader is alive
+  std::uint64_t term = 1;
+  for (const EntryId behind : {EntryId{}, EntryId{1, 1}, EntryId{1, 2}}) {
+    EXPECT_FALSE(stage.WouldVoteFor(0, behind)) << "index " << behind.index;
+    const auto vote = stage.Ask(0, RequestVote{++term, 2, behind, /*pre_vote=*/false});
+    EXPECT_FALSE(vote && vote->granted) << "index " << behind.index;
+  }
+  EXPECT_TRUE(stage.WouldVoteFor(0, {1, 3}));
+  const auto vote = stage.Ask(0, RequestVote{++term, 2, {1, 3}, /*pre_vote=*/false});
+  ASSERT_TRUE(vote && vote->granted);
+  EXPECT_EQ(vote->map, stage.MapOf({0, 1, 2}, {1, 3})) << "of the vote";
+  EXPECT_TRUE(stage.world.AllInvariantsHold());
+}
+
+// Replica 1 knows more of replica 2 than replica 0 does, which is ahead.
+GRADED_TEST(Votes, CarryMaps, "6c", 1,
+            "A new leader names each replica at least as its voters did.") {
+  Stage stage(768);
+  ASSERT_TRUE(stage.Ask(0, stage.Message(1, {}, {1, 1, 1}, Mode::kFast)));
+  const LleMap map = stage.MapOf({2}, {1, 3});
+  ASSERT_TRUE(stage.Ask(1, stage.Message(1, {}, {1, 1}, Mode::kFast, map)));
+  const SentRequests<AppendEntries> sent(stage.world.cluster);
+  stage.Connect({0, 1});
+  ASSERT_EQ(stage.world.WaitForProposer(), 0) << "its log is ahead";
+  for (const auto& [from, to, when, request] : sent.all()) {
+    EXPECT_EQ(request.map[2].index, 3U) << "of replica 2, by the map of the leader's voter";
+  }
+  stage.world.cluster.Heal();
+  EXPECT_TRUE(stage.world.Commit(5));
+  EXPECT_TRUE(stage.world.AllInvariantsHold());
+}
+
+}  // namespace
+}  // namespace depfast::saucr

@@ -1,0 +1,194 @@
+// Stage: SAUCR replicas that hear each other only where the test says so. The test speaks for their
+// leaders. SentRequests and LlesOf: facts that several tests look at.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "depfast/host/frame.h"
+#include "saucr_world.h"
+#include "testkit/client.h"
+
+namespace depfast::saucr {
+
+// The requests of one kind that replicas send to each other, in order.
+template <typename Request>
+class SentRequests : private sim::Observer {
+ public:
+  struct Sent {
+    PeerId from;
+    PeerId to;
+    Time when;
+    Request request;
+  };
+
+  explicit SentRequests(testkit::Cluster& cluster) { cluster.simulator().AddObserver(this); }
+
+  const std::vector<Sent>& all() const { return all_; }
+  void Forget() { all_.clear(); }
+
+ private:
+  void OnOutputsLeave(PeerId from, Time now, const std::vector<sim::Output>& outputs) override {
+    for (const sim::Output& output : outputs) {
+      const auto* const sent = std::get_if<sim::SendFrame>(&output);
+      if (sent == nullptr || sent->to >= kFirstClient) continue;
+      std::string error;
+      const auto frame = DecodeFrame(*sent->bytes, error);
+      const bool is_one = frame && frame->header.kind == FrameKind::kRequest &&
+                          frame->header.method == Request::kMethod;
+      if (!is_one) continue;
+      if (const auto request = DecodeBody<Request>(frame->body, error)) {
+        all_.push_back({from, sent->to, now, *request});
+      }
+    }
+  }
+
+  std::vector<Sent> all_;
+};
+
+// The latest LLE of each replica, by its own word.
+class LlesOf : private sim::Observer {
+ public:
+  explicit LlesOf(testkit::Cluster& cluster) { cluster.simulator().AddObserver(this); }
+  EntryId operator[](PeerId replica) const {
+    const auto found = lles_.find(replica);
+    return found == lles_.end() ? EntryId() : found->second;
+  }
+
+ private:
+  void OnStep(PeerId replica, const sim::StepInput&, const sim::StepOutput& output) override {
+    for (const sim::Output& one : output.outputs) {
+      const auto* const seen = std::get_if<Observation>(&one);
+      if (seen == nullptr || seen->kind != kRecoveryObservation) continue;
+      lles_[replica] = {seen->values[1], seen->values[2]};
+    }
+  }
+
+  std::map<PeerId, EntryId> lles_;
+};
+
+// Entries of these terms, behind `prev`. In all tests an id has the same command.
+inline std::vector<LogEntry> EntriesBehind(EntryId prev, const std::vector<std::uint64_t>& terms) {
+  std::vector<LogEntry> entries;
+  for (EntryIndex index = prev.index + 1; const std::uint64_t term : terms) {
+    entries.push_back(
+        {term, "entry " + std::to_string(index++) + " of term " + std::to_string(term)});
+  }
+  return entries;
+}
+
+class Stage {
+ public:
+  // No replica hears another one, and each has begun.
+  explicit Stage(std::uint64_t seed, int replicas = 3)
+      : world({.replicas = replicas, .seed = seed}),
+        lles(world.cluster),
+        client_(world.cluster.simulator()) {
+    Connect({});
+    world.cluster.RunFor(10ms);
+  }
+
+  // These hear each other from now on, and nobody else does.
+  void Connect(const std::vector<PeerId>& group) {
+    for (const auto& cut : std::exchange(cuts_, {})) world.cluster.End(cut);
+    for (PeerId id = 0; id < world.group().replicas(); ++id) {
+      if (std::ranges::find(group, id) != group.end()) continue;
+      cuts_.push_back(faults::PartitionFault({id}));
+      world.cluster.Begin(cuts_.back());
+    }
+  }
+
+  // The reply of a replica; nothing, and no failure, if there is none within 300 ms.
+  template <typename Request>
+  std::optional<typename Request::Reply> Ask(PeerId replica, const Request& request) {
+    struct Answered {
+      std::optional<typename Request::Reply> reply;
+      bool is_over = false;
+    };
+    const auto answered = std::make_shared<Answered>();
+    client_.Call(replica, request, 300ms,
+                 [answered](const auto& reply) { *answered = {reply, true}; });
+    world.cluster.RunUntil([&] { return answered->is_over; }, 400ms);
+    return answered->reply;
+  }
+  // The same without a wait, and without an answer.
+  template <typename Request>
+  void Send(PeerId replica, const Request& request) {
+    client_.Call(replica, request, 300ms, [](const auto&) {});
+  }
+
+  // The last replica leads all terms of the test. It gets no message of its own.
+  PeerId leader() const { return static_cast<PeerId>(world.group().replicas() - 1); }
+  // A message of the leader of `term`, which shows entries of these terms.
+  AppendEntries Message(std::uint64_t term, EntryId prev, const std::vector<std::uint64_t>& terms,
+                        Mode mode, LleMap map = {}) const {
+    map.resize(static_cast<std::size_t>(world.group().replicas()));
+    return {term,  leader(),       prev,     EntriesBehind(prev, terms), 0, mode,
+            false, std::move(map), NoLives()};
+  }
+  AppendEntries Beat(std::uint64_t term, Mode mode) const {
+    AppendEntries beat = Message(term, {}, {}, mode);
+    beat.beat = true;
+    return beat;
+  }
+  Lives NoLives() const { return Lives(static_cast<std::size_t>(world.group().replicas())); }
+  // The map that names these replicas with `last`, and the others with nothing.
+  LleMap MapOf(const std::vector<PeerId>& named, EntryId last) const {
+    LleMap map(static_cast<std::size_t>(world.group().replicas()));
+    for (const PeerId id : named) map[static_cast<std::size_t>(id)] = last;
+    return map;
+  }
+  // The answer to a pre-vote of a later term.
+  bool WouldVoteFor(PeerId voter, EntryId lle) {
+    const std::uint64_t term = world.checker.claims(voter).term + 1;
+    const auto reply = Ask(voter, RequestVote{term, leader(), lle, /*pre_vote=*/true});
+    return reply && reply->granted;
+  }
+
+  // The replica dies, and starts again at once.
+  void CrashAndStart(PeerId replica) {
+    world.cluster.Crash(replica);
+    world.cluster.Restart(replica);
+    world.cluster.RunFor(5ms);
+  }
+  // These have lost entries, and die. They start among `group`, which hear each other until all of
+  // these know their LLEs. Returns whether they do within 300 ms.
+  bool CrashAndRecover(const std::vector<PeerId>& lost, const std::vector<PeerId>& group) {
+    for (const PeerId id : lost) world.cluster.Crash(id);
+    Connect(group);
+    for (const PeerId id : lost) world.cluster.Restart(id);
+    const bool know = world.cluster.RunUntil(
+        [&] {
+          return std::ranges::all_of(lost, [&](PeerId id) {
+            return world.checker.claims(id).recovery == Recovery::kRecovered;
+          });
+        },
+        300ms);
+    Connect({});
+    return know;
+  }
+  bool IsRecovering(PeerId replica) const {
+    return world.checker.claims(replica).recovery == Recovery::kRecovering;
+  }
+  const Markers& MarkersOf(PeerId replica) const {
+    return world.checker.disk(replica).wal().markers;
+  }
+
+  SaucrWorld world;
+  LlesOf lles;
+
+ private:
+  testkit::Client client_;
+  std::vector<faults::Fault> cuts_;
+};
+
+}  // namespace depfast::saucr
