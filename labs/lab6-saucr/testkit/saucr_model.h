@@ -62,8 +62,11 @@ struct Rules {
   bool fetch_ends_terms = true;          // R29
 };
 
-// The rules that the caller is linked with.
-Rules LinkedRules();
+// The rules that the caller is linked with. A sealed suite is linked with none.
+inline Rules LinkedRules() {
+  return {&CommittedUpTo, &IsOnDisk,     &FastSwitch, &LatestOnDisk, &MapOfRound,
+          &Merged,        &RecoveredLle, &GrantsVote, &ChooseData};
+}
 
 // A byte for each fact, so that equal states have equal bytes.
 struct ModelState {
