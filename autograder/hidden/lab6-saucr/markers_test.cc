@@ -42,7 +42,7 @@ class MarkersModel {
   // It starts with this log, and with the LLE that others have told.
   void Start(const Terms& on_disk, EntryId told) {
     log_ = on_disk;
-    recovered_ = IsOnDisk() ? EntryId() : told;
+    recovered_ = IsOnDisk() || LastOfTerms(log_) >= told ? EntryId() : told;
   }
 
   bool IsOnDisk() const { return markers_.latest_on_disk >= markers_.fast_switch; }
@@ -84,7 +84,6 @@ class AnyLives {
       ExpectTheMarkers();
     }
   }
-  std::string steps() const { return steps_; }
   int losses() const { return losses_; }
 
  private:
@@ -199,6 +198,7 @@ class AnyLives {
                                   << InWords(on_disk.latest_on_disk) << ", not F "
                                   << InWords(right.fast_switch) << " and D "
                                   << InWords(right.latest_on_disk) << steps_;
+    EXPECT_TRUE(stage_.world.AllInvariantsHold()) << steps_;
   }
 
   static std::string ListOf(const Terms& terms) {
@@ -334,6 +334,7 @@ GRADED_TEST(Markers, SurviveCompaction, "6b", 1,
   const PeerId lost = world.Followers().front();
   world.cluster.Crash(lost);
   world.cluster.Restart(lost);
+  ASSERT_TRUE(world.Commit(1));
   EXPECT_TRUE(world.WaitForAllApplied());
   EXPECT_EQ(world.checker.claims(lost).recovery, Recovery::kRecovered);
   EXPECT_TRUE(world.AllInvariantsHold());

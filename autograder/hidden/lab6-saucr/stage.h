@@ -158,7 +158,7 @@ class Stage {
   void CrashAndStart(PeerId replica) {
     world.cluster.Crash(replica);
     world.cluster.Restart(replica);
-    world.cluster.RunFor(5ms);
+    world.cluster.RunFor(20ms);
   }
   // These have lost entries, and die. They start among `group`, which hear each other until all of
   // these know their LLEs. Returns whether they do within 300 ms.

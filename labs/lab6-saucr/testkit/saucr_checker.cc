@@ -270,6 +270,7 @@ void SaucrChecker::ReadDisk(PeerId replica, const sim::SimDisk& disk) {
 
 void SaucrChecker::CheckMarkers(PeerId replica) {
   const SaucrDisk& disk = Of(replica).disk;
+  NoteLogEnd(Of(replica), replica, disk.last());
   if (!disk.SaysAllIsThere()) return;
   const EntryId floor = FloorOf(replica);
   Require(disk.last() >= floor, Invariant::kMarkersTrue, replica,
@@ -292,6 +293,11 @@ EntryId SaucrChecker::LearnedOf(const Replica& replica, PeerId of) const {
   }
   std::ranges::sort(values);
   return values[minority - 1];
+}
+
+void SaucrChecker::NoteLogEnd(Replica& replica, PeerId id, EntryId last) {
+  const EntryId learned = LearnedOf(replica, id);
+  if (learned != EntryId() && last >= learned) replica.has_reached_lle = true;
 }
 
 EntryId SaucrChecker::FloorOf(PeerId replica) const {

@@ -165,7 +165,7 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
     Life life_found = 0;        // its own on the disk
     std::map<PeerId, LleMap> lle_answers;
     EntryId acked;  // the last entry that it has on its word, of the term of its leader
-    bool has_reached_lle = false;  // it has acknowledged a log that reaches what it had learned
+    bool has_reached_lle = false;  // its log has reached what it had learned
     LleMap told;    // the largest values in maps that it has sent, or acknowledged
   };
   struct Seen {
@@ -217,6 +217,8 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
   // The least that a recovered replica has learned of a replica's value, whichever minority of its
   // answers it has used.
   EntryId LearnedOf(const Replica& replica, PeerId of) const;
+  // The replica's log has an end like this. What it had learned says no more.
+  void NoteLogEnd(Replica& replica, PeerId id, EntryId last);
   // An LLE of this replica that is behind this entry forgets an acknowledgement.
   EntryId FloorOf(PeerId replica) const;
 

@@ -350,7 +350,7 @@ void SaucrChecker::OnAppendReply(PeerId replica, const Asked& asked,
   // R3 counts nothing before an entry of the leader's term.
   if (last == log.end() || last->second != asked.term) return;
   state.acked = std::max(state.acked, EntryId{last->second, reply.match});
-  if (state.acked >= LearnedOf(state, replica)) state.has_reached_lle = true;
+  NoteLogEnd(state, replica, state.acked);
   Require(
       !state.disk.SaysAllIsThere() || state.disk.last() >= state.acked || state.disk.is_damaged(),
       asked.mode == Mode::kFast ? Invariant::kMarked : Invariant::kPersisted, replica,
