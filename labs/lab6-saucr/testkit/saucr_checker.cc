@@ -32,11 +32,11 @@ std::string OfReplicas(std::uint64_t set) { return std::to_string(std::popcount(
 }  // namespace
 
 SaucrChecker::SaucrChecker(const sim::GroupView& group, testkit::History* history, Machine machine,
-                           Markers markers)
+                           Parts parts)
     : group_(group),
       history_(history),
       machine_(machine),
-      markers_(markers),
+      parts_(parts),
       quorums_(group.replicas()),
       replicas_(static_cast<std::size_t>(group.replicas())),
       elections_(group.replicas(), kElectionTimeoutMin,
@@ -178,7 +178,7 @@ void SaucrChecker::Violate(Invariant invariant, const std::string& what,
   const bool is_of_markers =
       invariant == Invariant::kMarked || invariant == Invariant::kMarkersTrue ||
       invariant == Invariant::kMapsGoForward || invariant == Invariant::kNaming;
-  if (markers_ == Markers::kNotYet && is_of_markers) return;
+  if (parts_ == Parts::k6A && is_of_markers) return;
   constexpr std::size_t kViolationsMax = 20;
   if (violations_.size() >= kViolationsMax) return;
   violations_.push_back({invariant, now_, what});
@@ -440,9 +440,9 @@ std::string SaucrChecker::WhyNoQuorum(PeerId leader, EntryId id) const {
   const bool on_own_disk = state.disk.Has(id);
   const auto entry = entries_.find(id);
   std::uint64_t named = entry == entries_.end() ? 0 : entry->second.named.value_or(0) | Bit(leader);
-  if (markers_ == Markers::kNotYet) named = ~std::uint64_t{0};
+  if (parts_ == Parts::k6A) named = ~std::uint64_t{0};
   std::uint64_t disks = on_own_disk ? Bit(leader) : 0;
-  const bool has_marked = !state.disk.SaysAllIsThere() || markers_ == Markers::kNotYet;
+  const bool has_marked = !state.disk.SaysAllIsThere() || parts_ == Parts::k6A;
   std::uint64_t memories = on_own_disk || has_marked ? Bit(leader) : 0;
   if (state.leading.term == id.term) {
     for (PeerId peer = 0; peer < group_.replicas(); ++peer) {

@@ -35,13 +35,14 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
  public:
   // The state machine of the replicas. Of a tally, the checker knows the results.
   enum class Machine { kTally, kOther };
-  // Whether replicas write markers and maps. Until part 6B they do not, and no test crashes one.
-  enum class Markers { kRequired, kNotYet };
+  // The parts of the lab that the replicas have. With 6A alone they write no markers and no maps,
+  // and no test starts one again.
+  enum class Parts { kAll, k6A };
 
   // Watches `group` from now on, and writes roles, modes and violations into `history` unless that
   // is null. Requires: called before Simulator::Start; both outlive the checker.
   explicit SaucrChecker(const sim::GroupView& group, testkit::History* history = nullptr,
-                        Machine machine = Machine::kTally, Markers markers = Markers::kRequired);
+                        Machine machine = Machine::kTally, Parts parts = Parts::kAll);
 
   struct Violation {
     Invariant invariant;
@@ -257,7 +258,7 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
   const sim::GroupView group_;
   testkit::History* const history_;
   const Machine machine_;
-  const Markers markers_;
+  const Parts parts_;
   const Quorums quorums_;
   std::optional<LeaderContacts> contacts_;  // a tally takes no reads
   Time now_{0};

@@ -369,7 +369,7 @@ void SaucrChecker::CheckDurable(PeerId replica, const Asked& asked,
   Require(last == log.end() || disk.Has(id), Invariant::kPersisted, replica,
           "says that " + At(id) + " is on its disk, which ends at " + At(disk.last()));
   const LleMap& map = disk.wal().map;
-  const bool has_map = asked.mode == Mode::kSlow && markers_ == Markers::kRequired;
+  const bool has_map = asked.mode == Mode::kSlow && parts_ == Parts::kAll;
   if (!has_map || !disk.SaysAllIsThere()) return;
   // The replicas that the entry's own round has named. What a later message says of others protects
   // no acknowledgement of this entry.

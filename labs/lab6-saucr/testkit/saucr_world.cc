@@ -5,11 +5,11 @@
 #include <utility>
 
 namespace depfast::saucr {
-SaucrWorld::SaucrWorld(const testkit::ClusterOptions& options, Markers markers)
+SaucrWorld::SaucrWorld(const testkit::ClusterOptions& options, Parts parts)
     : LogWorld(options,
-               [markers](const sim::GroupView& group, testkit::History& history) {
+               [parts](const sim::GroupView& group, testkit::History& history) {
                  return std::make_unique<SaucrChecker>(group, &history,
-                                                       SaucrChecker::Machine::kTally, markers);
+                                                       SaucrChecker::Machine::kTally, parts);
                }),
       checker(dynamic_cast<SaucrChecker&>(log())),
       client(cluster.simulator()) {

@@ -18,10 +18,10 @@ namespace depfast::saucr {
 
 class SaucrWorld : public LogWorld {
  public:
-  using Markers = SaucrChecker::Markers;
+  using Parts = SaucrChecker::Parts;
 
-  // Starts the replicas. Tests of part 6A take Markers::kNotYet, and restart no replica.
-  explicit SaucrWorld(const testkit::ClusterOptions& options, Markers markers = Markers::kRequired);
+  // Starts the replicas. Tests of part 6A take Parts::k6A.
+  explicit SaucrWorld(const testkit::ClusterOptions& options, Parts parts = Parts::kAll);
 
   // Runs until the leader serves, in this mode. Returns whether that is so within `at_most`.
   testing::AssertionResult WaitForMode(Mode mode, Duration at_most = 3s);

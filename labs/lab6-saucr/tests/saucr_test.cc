@@ -9,8 +9,6 @@
 namespace depfast::saucr {
 namespace {
 
-using Markers = SaucrWorld::Markers;
-
 constexpr Duration kSync = 5ms;
 constexpr Duration kMemoryTime = 2ms;  // more than a command takes without a disk
 
@@ -41,7 +39,7 @@ int CountReplicas(const std::function<bool(PeerId)>& holds) {
 
 GRADED_TEST(Saucr, CommitsInBothModes, "6a", 2,
             "Five replicas commit 20 commands with all up, and 20 with three up.") {
-  SaucrWorld world({.replicas = 5, .seed = 601}, Markers::kNotYet);
+  SaucrWorld world({.replicas = 5, .seed = 601}, SaucrWorld::Parts::k6A);
   ASSERT_TRUE(world.WaitForMode(Mode::kFast));
   ASSERT_TRUE(world.Commit(20));
   EXPECT_GE(world.checker.coverage().fast, 20U) << "entries committed in fast mode";
@@ -55,7 +53,7 @@ GRADED_TEST(Saucr, CommitsInBothModes, "6a", 2,
 
 GRADED_TEST(Saucr, FastAnswersWaitForNoDisk, "6a", 1,
             "With disks that take 5 ms, commands of fast mode take under 2 ms.") {
-  SaucrWorld world({.replicas = 5, .seed = 602, .profile = SlowDisks()}, Markers::kNotYet);
+  SaucrWorld world({.replicas = 5, .seed = 602, .profile = SlowDisks()}, SaucrWorld::Parts::k6A);
   ASSERT_TRUE(world.WaitForMode(Mode::kFast));
   ASSERT_TRUE(world.Commit(1)) << "the first command of fast mode";
   EXPECT_LT(world.SlowestOf(100), kMemoryTime);
@@ -64,7 +62,7 @@ GRADED_TEST(Saucr, FastAnswersWaitForNoDisk, "6a", 1,
 
 GRADED_TEST(Saucr, SlowAnswersWaitForTheDisk, "6a", 1,
             "With three of five up, every answer leaves when its entry is on the disk.") {
-  SaucrWorld world({.replicas = 5, .seed = 603, .profile = SlowDisks()}, Markers::kNotYet);
+  SaucrWorld world({.replicas = 5, .seed = 603, .profile = SlowDisks()}, SaucrWorld::Parts::k6A);
   ASSERT_TRUE(world.WaitForMode(Mode::kFast));
   ASSERT_TRUE(LeaveABareMajority(world));
   for (int i = 0; i < 20; ++i) {
@@ -78,7 +76,7 @@ GRADED_TEST(Saucr, SlowAnswersWaitForTheDisk, "6a", 1,
 
 GRADED_TEST(Saucr, ASilentLeaderMakesFollowersFlush, "6a", 1,
             "60 ms after the leader's death all entries are on the followers' disks.") {
-  SaucrWorld world({.replicas = 5, .seed = 604}, Markers::kNotYet);
+  SaucrWorld world({.replicas = 5, .seed = 604}, SaucrWorld::Parts::k6A);
   ASSERT_TRUE(world.WaitForMode(Mode::kFast));
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE(world.Commit(5));

@@ -1,0 +1,123 @@
+// Hidden tests: what commits an entry.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "saucr_world.h"
+#include "testkit/environment.h"
+
+namespace depfast::saucr {
+namespace {
+
+// Entries that are larger than a catch-up request is at first.
+constexpr std::size_t kLargeBytes = std::size_t{6} << 10;
+
+// The last replica is dead, and the leader has one follower, which alone gets what it proposes.
+// Then the leader dies, too: the follower is elected, because the other two are no majority.
+GRADED_TEST(Commit, AnEntryOfAnEarlierTermWaits, "6a", 2,
+            "Entries of earlier terms commit only with one of the leader's.") {
+  SaucrWorld world({.replicas = 5, .seed = 701}, SaucrWorld::Parts::k6A);
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  ASSERT_TRUE(world.Commit(5));
+  ASSERT_TRUE(world.WaitForAllApplied());
+  const PeerId old_leader = world.Leader();
+  const auto followers = world.Followers();
+  world.cluster.Crash(followers[3]);
+  const auto cut = faults::PartitionFault({old_leader, followers[0]});
+  world.cluster.Begin(cut);
+  const EntryIndex before = world.checker.CommittedUpTo();
+  for (int i = 0; i < 3; ++i) world.SubmitOne(kLargeBytes);
+  ASSERT_TRUE(world.cluster.RunUntil(
+      [&] { return world.checker.disk(followers[0]).last().index >= before + 3; }, 140ms))
+      << "a follower does not flush what it has";
+  world.cluster.Crash(old_leader);
+  world.cluster.End(cut);
+  ASSERT_TRUE(world.WaitForMode(Mode::kSlow));
+  EXPECT_EQ(world.Leader(), followers[0]);
+  EXPECT_TRUE(world.Commit(5));
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_GE(world.checker.CommittedUpTo(), before + 3 + 1 + 5)
+      << "the entries of the earlier term are committed with the others";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// With disks that hang, memories alone decide: f + 2 are enough, and f + 1 are not.
+void ExpectFastQuorum(int replicas, std::uint64_t seed) {
+  SCOPED_TRACE(std::to_string(replicas) + " replicas");
+  SaucrWorld world({.replicas = replicas, .seed = seed}, SaucrWorld::Parts::k6A);
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  ASSERT_TRUE(world.Commit(1));  // the marker is on the disks
+  ASSERT_TRUE(world.WaitForAllApplied());
+  world.cluster.RunFor(20ms);
+  const auto hang = faults::FsDelay(world.Others(kNobody), 1s);
+  world.cluster.Begin(hang);
+  auto followers = world.Followers();
+  const auto crash_one = [&] {
+    world.cluster.Crash(followers.back());
+    followers.pop_back();
+  };
+  const Quorums quorums(replicas);
+  while (std::ssize(followers) + 1 > quorums.fast()) crash_one();
+  EXPECT_TRUE(world.Commit(5, 50ms)) << quorums.fast() << " memories are a fast quorum";
+  crash_one();
+  const auto acknowledged = world.acknowledged();
+  for (int i = 0; i < 3; ++i) world.SubmitOne();
+  world.cluster.RunFor(500ms);
+  EXPECT_EQ(world.acknowledged(), acknowledged)
+      << quorums.fast() - 1 << " memories are no quorum, and no disk has written anything";
+  world.cluster.End(hang);
+  EXPECT_TRUE(world.Commit(5, 10s)) << "a majority is up, and its disks write again";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(Commit, FourOfFive, "6a", 2,
+            "With one answer short of f + 2, and disks that hang, nothing is acknowledged.") {
+  ExpectFastQuorum(5, 702);
+}
+
+GRADED_TEST(Commit, FiveOfSevenAndThreeOfThree, "6a", 1, "The same with 7 and 3 replicas.") {
+  ExpectFastQuorum(7, 703);
+  ExpectFastQuorum(3, 704);
+}
+
+GRADED_TEST(Commit, EitherQuorumWillDo, "6a", 2,
+            "An entry sent in fast mode commits by three disks when two followers die.") {
+  SaucrWorld world({.replicas = 5, .seed = 705}, SaucrWorld::Parts::k6A);
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  ASSERT_TRUE(world.Commit(5));
+  const auto followers = world.Followers();
+  world.cluster.Crash(followers[0]);
+  world.cluster.Crash(followers[1]);
+  const auto acknowledged = world.acknowledged();
+  for (int i = 0; i < 3; ++i) world.SubmitOne();
+  world.cluster.RunFor(5ms);
+  ASSERT_EQ(world.checker.claims(world.Leader()).mode, Mode::kFast) << "no beat is due yet";
+  ASSERT_EQ(world.acknowledged(), acknowledged) << "three memories are no fast quorum";
+  EXPECT_TRUE(world.cluster.RunUntil([&] { return world.acknowledged() == acknowledged + 3; }, 1s))
+      << "three of five are up, and flush";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(Commit, TheLeadersOwnPartCounts, "6a", 1,
+            "The leader counts itself in slow mode only when its disk has the entry.") {
+  constexpr Duration kDelay = 50ms;
+  SaucrWorld world({.replicas = 5, .seed = 706}, SaucrWorld::Parts::k6A);
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  ASSERT_TRUE(world.Commit(5));
+  const auto followers = world.Followers();
+  world.cluster.Crash(followers[0]);
+  world.cluster.Crash(followers[1]);
+  ASSERT_TRUE(world.WaitForMode(Mode::kSlow));
+  ASSERT_TRUE(world.Commit(5));
+  world.cluster.Begin(faults::FsDelay({world.Leader()}, kDelay));
+  world.cluster.RunFor(10ms);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_GE(world.SlowestOf(1), kDelay);
+    EXPECT_TRUE(world.HasOnDisk(world.Leader(), world.LastCommitted()));
+  }
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+}  // namespace
+}  // namespace depfast::saucr
