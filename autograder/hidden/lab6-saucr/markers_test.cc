@@ -80,7 +80,7 @@ class AnyLives {
   void Live(int steps) {
     for (int i = 0; i < steps && !testing::Test::HasFailure(); ++i) {
       Step();
-      stage_.world.cluster.RunFor(3ms);  // a flush that nobody waits for
+      WaitForTheDisk();
       ExpectTheMarkers();
     }
   }
@@ -183,6 +183,13 @@ class AnyLives {
     const auto reply = stage_.Ask(
         1, stage_.Message(term_, {}, leaders_.back(), Mode::kFast, stage_.MapOf({0}, told_)));
     EXPECT_TRUE(reply && reply->success) << steps_;
+  }
+
+  // A flush that nobody waits for ends.
+  void WaitForTheDisk() {
+    stage_.world.cluster.RunFor(1ms);
+    const sim::SimDisk& disk = stage_.world.group().disk(0);
+    stage_.world.cluster.RunUntil([&] { return disk.idle() && !disk.has_work(); }, 30ms);
   }
 
   AppendEntriesReply Ask(const AppendEntries& request) {

@@ -99,7 +99,9 @@ void SaucrChecker::OnAnswered(PeerId replica, PeerId from, const DecodedFrame& f
       frame, [&](const auto& body) { OnAck(replica, from, frame.header.call, body); });
   VisitReply<LleQuery>(frame, [&](const LleReply& body) {
     const bool is_whole = body.map.size() == replicas_.size();
-    if (body.recovered && is_whole) state.lle_answers[from] = body.map;
+    if (!body.recovered || !is_whole) return;
+    state.lle_answers[from] = body.map;
+    NoteLogEnd(state, replica, state.disk.last());
   });
   VisitReply<FetchLog>(frame, [&](const FetchLogReply& body) {
     if (body.is_whole && body.term == state.leading.term) state.leading.whole.insert(from);
