@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 from failslow.lab import course_key
+from failslow.lab.labs import ONE_FOLLOWER
 from failslow.measurement.runs import (
     BEFORE,
     DEAD,
@@ -12,11 +13,13 @@ from failslow.measurement.runs import (
     LOW_JITTER,
     NORMAL,
     REALISTIC,
+    SLOW_DISK,
     UNDER,
     Places,
     Plan,
+    is_compared_with_dead,
 )
-from failslow.measurement.settings import SUBMIT, Graded
+from failslow.measurement.settings import SUBMIT, Graded, Strength
 from test_scoring import PILOTS, PLAN, SETTINGS, seed_of
 
 FIVE = Graded("cpu-slow", 5, 40)
@@ -64,6 +67,21 @@ def test_another_victim_than_followers_has_no_places() -> None:
     assert all("cpu-slow on the pilot" in str(run) for run in runs)
     rest = Plan(PILOTS, seed_of).rest()
     assert {run.victim for run in rest if run.fault == DEAD} == {"follower"}
+
+
+def test_one_follower_may_be_slow_of_five_or_none() -> None:
+    strengths = {**SETTINGS.strengths, NORMAL: (Strength(NORMAL, "none", 0),)}
+    settings = replace(SETTINGS, strengths=strengths, profile=SLOW_DISK)
+    plan = Plan(settings, seed_of)
+    one = plan.slow(replace(FIVE, victim=ONE_FOLLOWER))
+    assert {len(run.places) for run in one} == {1}
+    assert {(run.victim, run.profile) for run in one} == {
+        ("follower", SLOW_DISK),
+        ("follower", REALISTIC),
+    }
+    none = plan.slow(replace(FIVE, fault=NORMAL))
+    assert none == [run.with_fault(NORMAL) for run in none]
+    assert not any(is_compared_with_dead(run) for run in none)
 
 
 def test_a_second_proposer_is_no_follower() -> None:

@@ -11,7 +11,7 @@ from failslow.base.kit import Kit, this_kit
 from failslow.lab import course_key
 from failslow.lab.labs import load_labs
 from failslow.measurement.figures import FIGURES
-from failslow.measurement.runs import LOADS, PROFILES, SHAPES
+from failslow.measurement.runs import LOADS, NORMAL, PROFILES, SHAPES
 from failslow.measurement.settings import SUBMIT, load_settings
 
 
@@ -41,7 +41,7 @@ def test_the_strengths_are_those_of_the_catalogue() -> None:
             settings = load_settings(kit, lab)
             named = [each.preset for all_of in settings.strengths.values() for each in all_of]
             assert len(set(named)) == len(named)
-            assert {*named} <= known
+            assert {*named} <= known | {NORMAL}
 
 
 def test_the_course_key_draws_the_strengths() -> None:
@@ -79,7 +79,7 @@ def test_the_shares_of_a_row_are_a_hundred_per_cent(kit: Kit) -> None:
         (
             "limit: 1.5, share: tail",
             "limit: {pilot: 2}, share: tail",
-            "'p99': its limits must be for the victims that lab.yaml names",
+            "'p99': its limits must be for victims that lab.yaml names",
         ),
         ("note: worst run, of: [low-jitter, sat", "of: [sat", "'throughput': another one has this"),
         ("flapping: 1 ", "flapping: 0 ", "'catch-up': seeds has none for its runs"),

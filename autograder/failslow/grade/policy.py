@@ -17,6 +17,7 @@ from failslow.lab.submission import AnswerFile
 from failslow.measurement import sweep_table, ungraded
 from failslow.measurement.explain import Report
 from failslow.measurement.measure import Measurement
+from failslow.measurement.runs import NORMAL
 from failslow.measurement.scoring import Row
 from failslow.measurement.settings import SUBMIT, Graded, Settings
 from failslow.measurement.sweep import Cell
@@ -212,6 +213,8 @@ def _ungraded_row(lab: Lab, cells: Sequence[Cell]) -> TestRow:
 
 def _title(row: Graded) -> str:
     mix = "" if row.mix == SUBMIT else f"load '{row.mix}', "
+    if row.fault == NORMAL:
+        return f"No slow replica: {mix}{row.replicas} replicas"
     return f"Slow {row.victim}: {mix}{row.replicas} replicas, {row.fault}"
 
 

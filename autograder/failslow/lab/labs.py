@@ -9,6 +9,9 @@ from failslow.base import yaml_file
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 
+ONE_FOLLOWER = "one-follower"
+"""A victim that is no role: one follower alone, however many the largest minority has."""
+
 VISIBLE = "visible"
 SLOW_REPLICA = "slow-replica"
 DIGITS = re.compile(r"(\d+)")
@@ -101,7 +104,8 @@ class ClusterView:
 class Measured:
     """A measurement of a lab: its kind, its points, its file of settings, and the slow replicas.
 
-    `roles`: of the proposers in order, last that of all other replicas. `victims` are some of them.
+    `roles`: of the proposers in order, last that of all other replicas. `victims` are some of them,
+    and ONE_FOLLOWER may be.
     """
 
     kind: str
@@ -255,7 +259,7 @@ def _measured(path: Path, content: dict[str, Any], parts: tuple[Part, ...]) -> M
     if measured.part not in [part.id for part in parts]:
         raise CannotDo(f"{path}: measurements/part: there is no part '{measured.part}'")
     for victim in measured.victims:
-        if victim not in measured.roles:
+        if victim not in (*measured.roles, ONE_FOLLOWER):
             raise CannotDo(f"{path}: measurements/victims: '{victim}' is none of the roles")
     return measured
 

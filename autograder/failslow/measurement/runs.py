@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from failslow.measurement.settings import FOLLOWER, SUBMIT, Graded, Seeds, Settings
+from failslow.lab.labs import ONE_FOLLOWER
+from failslow.measurement.settings import FOLLOWER, STEADY, SUBMIT, Graded, Seeds, Settings
 
-LOW_JITTER = "low-jitter"
+LOW_JITTER = STEADY
 REALISTIC = "realistic"
+SLOW_DISK = "slow-disk"
 NORMAL = "none"
 DEAD = "dead"
 LATENCY = "latency"
@@ -19,7 +21,7 @@ UNDER = "under"
 FLAPPING = "flapping"
 LONG = "long"
 
-PROFILES = frozenset({LOW_JITTER, REALISTIC})
+PROFILES = frozenset({LOW_JITTER, REALISTIC, SLOW_DISK})
 LOADS = frozenset({LATENCY, SATURATED})
 SHAPES = frozenset({BEFORE, UNDER, FLAPPING, LONG})
 
@@ -33,7 +35,8 @@ VARIANTS = (
     (FLAPPING, LOW_JITTER, LATENCY),
     (LONG, LOW_JITTER, LATENCY),
 )
-"""Shape, profile and load of the runs with a fault. Most are of the shortest shape."""
+"""Shape, profile and load of the runs with a fault. Most are of the shortest shape. The profile of
+the settings takes the place of LOW_JITTER."""
 
 FOR_EVERY_SET = frozenset({(BEFORE, LOW_JITTER), (UNDER, LOW_JITTER)})
 """Shape and profile. A row has other runs for one slow set: the first with realistic jitter, in
@@ -101,7 +104,8 @@ class Plan:
         count = self._settings.rates.capacity_seeds
         seeds = [self._seed_of("measurement capacity", index) for index in range(count)]
         return [
-            Run(replicas, LOW_JITTER, CAPACITY, BEFORE, NORMAL, seed, mix=mix) for seed in seeds
+            Run(replicas, self._settings.profile, CAPACITY, BEFORE, NORMAL, seed, mix=mix)
+            for seed in seeds
         ]
 
     def slow(self, row: Graded) -> list[Run]:
@@ -109,8 +113,11 @@ class Plan:
         preset = self._settings.strength(row.fault).preset
         sets = self._sets(row)
         turn = list(self._settings.strengths).index(row.fault) % len(sets)
+        steady = self._settings.profile
+        victim = FOLLOWER if row.victim == ONE_FOLLOWER else row.victim
+        named = {LOW_JITTER: steady, REALISTIC: REALISTIC}
         return [
-            Run(row.replicas, profile, load, shape, preset, seed, places, row.victim, row.mix)
+            Run(row.replicas, named[profile], load, shape, preset, seed, places, victim, row.mix)
             for index, places in enumerate(sets)
             for shape, profile, load in VARIANTS
             if (shape, profile) in FOR_EVERY_SET or index == (turn if shape != BEFORE else 0)
@@ -129,10 +136,10 @@ class Plan:
                     yield run.with_fault(DEAD)
 
     def _sets(self, row: Graded) -> list[Places]:
-        """The minorities of slow followers: all, or a number of them from the settings, drawn."""
-        if row.victim != FOLLOWER:
+        """The sets of slow followers: all, or a number of them from the settings, drawn."""
+        if row.victim not in (FOLLOWER, ONE_FOLLOWER) or row.fault == NORMAL:
             return [()]
-        size = minority(row.replicas)
+        size = minority(row.replicas) if row.victim == FOLLOWER else 1
         found = follower_sets(row.replicas, self._settings.proposers, size)
         purpose = f"measurement slow set of {row.replicas}"
         drawn = sorted(range(len(found)), key=lambda index: (self._seed_of(purpose, index), index))
@@ -152,4 +159,4 @@ def follower_sets(replicas: int, proposers: int, size: int) -> list[Places]:
 def is_compared_with_dead(run: Run) -> bool:
     """Followers that are dead from the beginning are a measure of what lasts from the beginning. A
     dead proposer is none: another replica takes its place."""
-    return run.shape == BEFORE and run.victim == FOLLOWER
+    return run.shape == BEFORE and run.victim == FOLLOWER and run.fault != NORMAL

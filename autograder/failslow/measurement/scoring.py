@@ -17,9 +17,9 @@ from failslow.measurement.runs import (
     DEAD,
     LATENCY,
     LOADS,
-    LOW_JITTER,
     NORMAL,
     PROFILES,
+    REALISTIC,
     SATURATED,
     SHAPES,
     Places,
@@ -212,8 +212,9 @@ def _judge_row(
 
 def _criteria(settings: Settings, graded: Graded, runs: "_RowRuns") -> Iterator[Judged]:
     """Those whose runs the row has: a dead proposer, for example, is no measure."""
+    preset = settings.strength(graded.fault).preset
     for criterion in settings.criteria:
-        if settings.strength(graded.fault).preset not in criterion.without:
+        if preset not in criterion.without and graded.victim in criterion.limits:
             found = runs.judge(criterion)
             if found is not None:
                 value, run = found
@@ -221,7 +222,7 @@ def _criteria(settings: Settings, graded: Graded, runs: "_RowRuns") -> Iterator[
 
 
 def _unslowed(settings: Settings, graded: Graded, runs: "_RowRuns") -> Unslowed:
-    steady = [run for run in runs.slow if run.profile == LOW_JITTER]
+    steady = [run for run in runs.slow if run.profile != REALISTIC]
     full, part = _loaded(steady, SATURATED), _loaded(steady, LATENCY)
     baseline = settings.baselines[graded.mix, graded.replicas]
     slowest = max(part, key=lambda run: runs.normal(run).mean_ns)

@@ -8,10 +8,13 @@ from typing import Any
 from failslow.base import yaml_file
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.lab.labs import Lab
+from failslow.lab.labs import ONE_FOLLOWER, Lab
 
 FOLLOWER = "follower"
 """The victims of most rows: the largest minority. A row or run that names no victim has these."""
+
+STEADY = "low-jitter"
+"""The profile of the runs without realistic jitter, unless the settings name another one."""
 
 SUBMIT = "submit"
 """The mix of commands of a lab without reads. A row or run that names no mix has this one."""
@@ -68,8 +71,8 @@ class Loss:
 
 @dataclass(frozen=True)
 class Criterion:
-    """The limits of a figure by victim; a figure equal to its limit still passes. Times are in ns,
-    shares of 1.
+    """The limits of a figure by victim; a figure equal to its limit still passes. Rows of a victim
+    without a limit do not have it. Times are in ns, shares of 1.
 
     `share` names the share of the points that it decides. `runs`: profiles, loads and shapes of the
     runs that count; all profiles where it names none, and so on. `without`: the strengths of faults
@@ -114,7 +117,7 @@ class Settings:
     `before` in the realistic profile. `baselines` by mix and replicas. `above_ceiling`: the share
     of the points that is left above the ceiling. `shares`: the per cent of a row's points by group
     of criteria. `strengths` by fault: those to choose from. `proposers`: the number of replicas
-    that propose; the others are followers."""
+    that propose; the others are followers. `profile`: that of all runs without realistic jitter."""
 
     slow_sets: int
     proposers: int
@@ -126,6 +129,7 @@ class Settings:
     shares: dict[str, int]
     rows: tuple[Graded, ...]
     strengths: dict[str, tuple[Strength, ...]]
+    profile: str = STEADY
 
     @property
     def total_points(self) -> int:
@@ -162,7 +166,7 @@ class Settings:
 
         def limit(figure: str) -> float:
             for each in self.criteria:
-                if (each.figure, each.statistic) == (figure, statistic):
+                if (each.figure, each.statistic) == (figure, statistic) and victim in each.limits:
                     return each.limits[victim]
             raise CannotDo(f"the measurement has no criterion for '{figure}' ({statistic})")
 
@@ -173,7 +177,7 @@ class Settings:
         are added. Requires: the settings are drawn."""
         slow = (row.replicas - 1) // 2 if row.victim == FOLLOWER else 1
         text = self.strength(row.fault).words.format(slow=slow, replicas=row.replicas)
-        victim = "" if row.victim == FOLLOWER else f" (the {row.victim})"
+        victim = "" if row.victim in (FOLLOWER, ONE_FOLLOWER) else f" (the {row.victim})"
         mix = "" if row.mix == SUBMIT else f", under the load '{row.mix}'"
         return f"{text}{victim}{mix}"
 
@@ -210,6 +214,7 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
             fault: tuple(Strength(**each) for each in strengths)
             for fault, strengths in content["faults"].items()
         },
+        profile=content.get("profile", STEADY),
     )
 
 
@@ -224,7 +229,7 @@ def _criteria(path: Path, content: dict[str, Any], victims: Sequence[str]) -> It
         complaints = {
             "another one has this name": found.name in names,
             f"shares has no '{found.share}'": found.share not in content["shares"],
-            "its limits must be for the victims that lab.yaml names": set(limits) != {*victims},
+            "its limits must be for victims that lab.yaml names": not {*limits} <= {*victims},
             "seeds has none for its runs": any(content["seeds"].get(r) == 0 for r in found.runs),
             "without names no preset of the faults": not presets.issuperset(found.without),
         }

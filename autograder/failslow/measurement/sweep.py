@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import cycle
 from statistics import median
 
+from failslow.lab.labs import ONE_FOLLOWER
 from failslow.measurement import figures
 from failslow.measurement.binary import Sample
 from failslow.measurement.figures import PairFigure
@@ -28,9 +29,6 @@ from failslow.measurement.settings import FOLLOWER
 
 AND_FOLLOWERS = f"+{FOLLOWER}"
 """After a proposer's role: followers are slow, too, up to the largest minority."""
-
-ONE_FOLLOWER = f"one-{FOLLOWER}"
-"""One follower alone, however many the largest minority has."""
 
 CAPACITY_SEEDS = 3
 """Runs whose median is the capacity."""

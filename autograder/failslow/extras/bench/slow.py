@@ -17,7 +17,7 @@ from failslow.build.compile import build_submission
 from failslow.build.recipe import given, load_recipe
 from failslow.extras.faults import catalogue
 from failslow.extras.faults.catalogue import Preset
-from failslow.lab.labs import Lab, Labs, load_labs
+from failslow.lab.labs import ONE_FOLLOWER, Lab, Labs, load_labs
 from failslow.lab.mutants import load_alternatives, load_mutants, materialised
 from failslow.lab.submission import collect
 from failslow.measurement import sweep_table
@@ -32,7 +32,7 @@ from failslow.measurement.settings import (
     Loss,
     load_settings,
 )
-from failslow.measurement.sweep import AND_FOLLOWERS, ONE_FOLLOWER, Cell, Sweep, cells, role_of
+from failslow.measurement.sweep import AND_FOLLOWERS, Cell, Sweep, cells, role_of
 
 LAB = "lab2"
 REFERENCE = "reference"
