@@ -2,7 +2,8 @@
 
 `mutants/NAME.patch`: it has one known mistake, and names the tests that must catch it.
 `alternatives/NAME.patch`: correct, of another shape than the reference; it must get full marks.
-`variants/NAME.patch`: correct, and one slow follower slows it down; the subject of a diagnosis.
+`variants/NAME.patch`: correct, and one slow follower slows it down; the subject of a diagnosis. Of
+a lab without a diagnosis: another system, with changes of given code, too (cmake/variants.cmake).
 `given/NAME.patch`: the mistake is in given code (given_code.py).
 
 Lines `Key: value` stand above the diff; `patch` ignores them. Mutants know the keys of HEADER,

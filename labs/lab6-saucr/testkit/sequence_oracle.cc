@@ -19,12 +19,14 @@ const char* ToString(Verdict verdict) {
   return kNames[static_cast<int>(verdict)];
 }
 
-SaucrIdeal::SaucrIdeal(int replicas)
-    : minority_(Quorums(replicas).minority()), up_(AllUp(replicas)) {}
+SaucrIdeal::SaucrIdeal(int replicas, System system)
+    : minority_(Quorums(replicas).minority()), system_(system), up_(AllUp(replicas)) {}
 
 bool SaucrIdeal::Serves() const { return std::popcount(recovered()) > minority_; }
 
-bool SaucrIdeal::IsFast() const { return std::popcount(recovered()) > minority_ + 1; }
+bool SaucrIdeal::IsFast() const {
+  return system_ == System::kSaucr && std::popcount(recovered()) > minority_ + 1;
+}
 
 void SaucrIdeal::Crash(UpSet replicas) {
   if (IsFast()) lost_ |= replicas;

@@ -19,12 +19,20 @@ const char* ToString(Verdict verdict);
 // next, or in one instant.
 enum class Crashes : std::uint8_t { kWithGaps, kAtOnce };
 
+// SAUCR, and the systems that the document compares with it. They have its replicas but for this:
+enum class System : std::uint8_t {
+  kSaucr,
+  kDiskDurable,    // it is in slow mode always
+  kMemoryDurable,  // the same without a sync: see IdealMemory
+};
+
 // SAUCR's replicas, without time: each crash is seen and flushed for before the next one, and each
 // state lasts until its mode is the one that it must have.
 class SaucrIdeal {
  public:
-  // All are up, in fast mode. Requires: as for Quorums.
-  explicit SaucrIdeal(int replicas);
+  // All are up, in fast mode. Requires: as for Quorums. Of another system than SAUCR it tells the
+  // service and the mode.
+  explicit SaucrIdeal(int replicas, System system = System::kSaucr);
 
   // These crash in one instant. Those that crash in fast mode lose what they have buffered.
   // Requires: they are up.
@@ -42,6 +50,7 @@ class SaucrIdeal {
 
  private:
   const int minority_;
+  const System system_;
   UpSet up_;
   UpSet lost_ = 0;  // up or down
 };

@@ -17,6 +17,7 @@ namespace depfast::saucr {
 struct SequenceOptions {
   int replicas = 5;
   Crashes crashes = Crashes::kWithGaps;
+  System system = System::kSaucr;  // of the replicas
   // Replicas that crash between two states do so in ascending order. If this is not 0, the leader,
   // if it is one of them, takes this turn: 1 is the first.
   int leaders_turn = 0;
@@ -27,7 +28,8 @@ struct SequenceOptions {
 struct SequenceResult {
   Verdict verdict = Verdict::kCorrect;
   std::string why;  // a sentence, unless the verdict is kCorrect
-  // The outcome that the ideal model of SAUCR has, with the order of crashes of this run.
+  // The outcome that the system's ideal model has, with the order of crashes of this run. Of a log
+  // in memory: whether commands are committed; IdealMemory tells of losses.
   Verdict ideal = Verdict::kCorrect;
   // Of the rules of SaucrChecker and AnswerChecker, as sentences; empty if none was broken.
   std::string violation;
