@@ -76,6 +76,13 @@ Duration SaucrWorld::SlowestOf(int count) {
   return slowest;
 }
 
+testing::AssertionResult SaucrWorld::BeginInMemory() {
+  if (const auto committed = Commit(1); !committed) return committed;
+  const Duration since = cluster.now() % kBackgroundFlush;
+  cluster.RunFor(kBackgroundFlush + 10ms - since);
+  return testing::AssertionSuccess();
+}
+
 EntryId SaucrWorld::LastCommitted() const {
   EntryId last;
   for (PeerId id = 0; id < group().replicas(); ++id) {

@@ -38,6 +38,10 @@ class SaucrWorld : public LogWorld {
   // one has failed.
   Duration SlowestOf(int count);
 
+  // Runs until markers of fast mode are on the disks, and the background flush has just been. For
+  // the next 80 ms no replica has a reason to write an entry to its disk. Requires: fast mode.
+  testing::AssertionResult BeginInMemory();
+
   // The last entry that is committed.
   EntryId LastCommitted() const;
   // Whether this replica's disk has the entry, and whether a crash would lose nothing by its

@@ -1,0 +1,302 @@
+// Hidden tests: the mode of a leader.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "stage.h"
+#include "testkit/environment.h"
+
+namespace depfast::saucr {
+namespace {
+
+// The time that a replica needs for the answers to beats.
+class BeatAnswers : private sim::Observer {
+ public:
+  explicit BeatAnswers(testkit::Cluster& cluster) { cluster.simulator().AddObserver(this); }
+
+  int count(PeerId replica) const {
+    const auto found = counts_.find(replica);
+    return found == counts_.end() ? 0 : found->second;
+  }
+  Duration slowest(PeerId replica) const {
+    const auto found = slowest_.find(replica);
+    return found == slowest_.end() ? Duration(0) : found->second;
+  }
+
+ private:
+  void OnOutputsLeave(PeerId from, Time now, const std::vector<sim::Output>& outputs) override {
+    for (const sim::Output& output : outputs) {
+      const auto* const sent = std::get_if<sim::SendFrame>(&output);
+      if (sent == nullptr) continue;
+      std::string error;
+      const auto frame = DecodeFrame(*sent->bytes, error);
+      if (!frame || frame->header.method != AppendEntries::kMethod) continue;
+      if (frame->header.kind == FrameKind::kReply) {
+        const auto beat = sent_.extract({from, frame->header.call});
+        if (!beat) continue;
+        ++counts_[from];
+        slowest_[from] = std::max(slowest_[from], now - beat.mapped());
+      } else if (const auto body = DecodeBody<AppendEntries>(frame->body, error);
+                 body && body->beat) {
+        sent_[{sent->to, frame->header.call}] = now;
+      }
+    }
+  }
+
+  std::map<std::pair<PeerId, CallId>, Time> sent_;
+  std::map<PeerId, int> counts_;
+  std::map<PeerId, Duration> slowest_;
+};
+
+// Runs until the leader sends its next beat.
+bool AwaitBeat(SaucrWorld& world, SentRequests<AppendEntries>& sent) {
+  sent.Forget();
+  return world.cluster.RunUntil(
+      [&] {
+        return std::ranges::any_of(sent.all(), [](const auto& each) { return each.request.beat; });
+      },
+      2 * kBeat);
+}
+
+GRADED_TEST(Mode, BelowAMajorityIsSlow, "6a", 2,
+            "With fewer than a majority functional the leader has flushed within 60 ms.") {
+  SaucrWorld world({.replicas = 5, .seed = 711}, SaucrWorld::Parts::k6A);
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  ASSERT_TRUE(world.BeginInMemory());
+  ASSERT_TRUE(world.Commit(5));
+  const PeerId leader = world.Leader();
+  const EntryId last = world.LastCommitted();
+  for (int i = 0; i < 3; ++i) world.cluster.Crash(world.Followers().front());
+  world.SubmitOne();
+  world.cluster.RunFor(60ms);
+  EXPECT_EQ(world.checker.claims(leader).mode, Mode::kSlow);
+  EXPECT_TRUE(world.HasOnDisk(leader, last)) << "committed in memories that are gone";
+  EXPECT_TRUE(world.HasOnDisk(leader, {last.term, last.index + 1})) << "proposed after that";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// It misses every third beat. In between it is in rounds, and answers two beats in a row.
+GRADED_TEST(Mode, AFlappingFollower, "6a", 2,
+            "A follower that misses every third beat keeps a bare majority in slow mode.") {
+  SaucrWorld world({.replicas = 5, .seed = 712}, SaucrWorld::Parts::k6A);
+  SentRequests<AppendEntries> sent(world.cluster);
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  const PeerId leader = world.Leader();
+  const auto followers = world.Followers();
+  world.cluster.Crash(followers[0]);
+  const auto unheard = faults::CutFault({followers[1]}, {leader});
+  const auto switches = world.checker.coverage().switches;
+  for (int beat = 0; beat < 60; ++beat) {
+    ASSERT_TRUE(AwaitBeat(world, sent)) << "the leader sends no beat";
+    if (beat > 3) {
+      EXPECT_EQ(world.checker.claims(leader).mode, Mode::kSlow) << "at beat " << beat;
+    }
+    if (beat % 3 == 0) {
+      world.cluster.Begin(unheard);
+      world.cluster.RunFor(kBeat / 2);
+      world.cluster.End(unheard);
+    }
+    world.SubmitOne();
+  }
+  EXPECT_EQ(world.checker.coverage().switches, switches) << "to fast mode";
+  EXPECT_TRUE(world.WaitForMode(Mode::kFast, 300ms)) << "it misses no beats any more";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(Mode, ANewLeaderBeginsSlow, "6a", 2,
+            "A new leader commits in slow mode until three beats are answered.") {
+  SaucrWorld world({.replicas = 7, .seed = 713}, SaucrWorld::Parts::k6A);
+  SentRequests<AppendEntries> sent(world.cluster);
+  for (int dead = 0; dead < 3; ++dead) {
+    sent.Forget();
+    ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+    const PeerId leader = world.Leader();
+    const std::uint64_t term = world.checker.claims(leader).term;
+    std::vector<Time> slow;
+    for (const auto& each : sent.all()) {
+      if (each.from != leader || each.request.term != term) continue;
+      ASSERT_EQ(each.request.mode, Mode::kSlow) << "before it has three answers to beats";
+      if (each.request.beat && each.to == world.Followers().front()) slow.push_back(each.when);
+    }
+    EXPECT_GE(std::ssize(slow), 3) << "beats in slow mode";
+    EXPECT_GE(world.cluster.now() - slow.front(), 3 * kBeat - 1ms);
+    ASSERT_TRUE(world.Commit(10));
+    world.cluster.Crash(leader);
+  }
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(Mode, ALaggardIsNotFunctional, "6a", 2,
+            "The leader stays slow while a follower that returned is still catching up.") {
+  constexpr std::size_t kBytes = std::size_t{16} << 10;
+  SaucrWorld world({.replicas = 5, .seed = 714}, SaucrWorld::Parts::k6A);
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  const auto followers = world.Followers();
+  const PeerId laggard = followers[1];
+  world.cluster.Crash(followers[0]);
+  const auto away = faults::PartitionFault({laggard});
+  world.cluster.Begin(away);
+  ASSERT_TRUE(world.WaitForMode(Mode::kSlow));
+  const EntryIndex before = world.checker.CommittedUpTo();
+  for (int i = 0; i < 40; ++i) {
+    world.SubmitOne(kBytes);
+    world.cluster.RunFor(5ms);
+  }
+  ASSERT_TRUE(world.Commit(1));
+  ASSERT_GE(world.checker.CommittedUpTo(), before + 40);
+  const EntryIndex behind = world.checker.CommittedUpTo();
+  world.cluster.Begin(faults::DiskSlow({laggard}, 1 << 20));
+  world.cluster.End(away);
+  const Time back = world.cluster.now();
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  EXPECT_GE(world.cluster.now() - back, 300ms) << "640 KB take longer at 1 MB/s";
+  EXPECT_GE(world.checker.claims(laggard).commit_index, behind);
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(Mode, ASlowDiskIsNoFailure, "6a", 1,
+            "With one disk at 128 KB/s five replicas return to fast mode, and its replica answers "
+            "beats at once.") {
+  constexpr std::size_t kBytes = std::size_t{2} << 10;
+  SaucrWorld world({.replicas = 5, .seed = 715}, SaucrWorld::Parts::k6A);
+  BeatAnswers answers(world.cluster);
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  const auto followers = world.Followers();
+  const PeerId slow = followers[0];
+  world.cluster.Begin(faults::DiskSlow({slow}, 128 << 10));
+  const auto away = faults::PartitionFault({followers[1], followers[2]});
+  for (int round = 0; round < 3; ++round) {
+    world.cluster.Begin(away);
+    ASSERT_TRUE(world.WaitForMode(Mode::kSlow));
+    for (int i = 0; i < 20; ++i) world.SubmitOne(kBytes);
+    world.cluster.RunFor(40ms);
+    world.cluster.End(away);
+    ASSERT_TRUE(world.WaitForMode(Mode::kFast, 500ms));
+  }
+  EXPECT_GE(answers.count(slow), 10);
+  EXPECT_LT(answers.slowest(slow), 10ms) << "beats wait for its disk";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(Mode, TheSpecialRequest, "6a", 2,
+            "At the switch all outstanding entries are on a majority's disks within 10 ms, and "
+            "clients have their answers.") {
+  SaucrWorld world({.replicas = 5, .seed = 716}, SaucrWorld::Parts::k6A);
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  ASSERT_TRUE(world.BeginInMemory());
+  ASSERT_TRUE(world.Commit(5));
+  const EntryId last = world.LastCommitted();
+  const auto followers = world.Followers();
+  world.cluster.Crash(followers[0]);
+  world.cluster.Crash(followers[1]);
+  const auto acknowledged = world.acknowledged();
+  for (int i = 0; i < 3; ++i) {
+    world.SubmitOne();
+    world.cluster.RunFor(1ms);
+  }
+  ASSERT_TRUE(world.WaitForMode(Mode::kSlow));
+  world.cluster.RunFor(10ms);
+  for (const PeerId id : {world.Leader(), followers[2], followers[3]}) {
+    EXPECT_TRUE(world.HasOnDisk(id, {last.term, last.index + 3})) << "of replica " << id;
+  }
+  EXPECT_EQ(world.acknowledged(), acknowledged + 3);
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// ---- flushes ----
+
+// The syncs that a replica asks for.
+class Syncs : private sim::Observer {
+ public:
+  explicit Syncs(testkit::Cluster& cluster) { cluster.simulator().AddObserver(this); }
+  int of(PeerId replica) const {
+    const auto found = counts_.find(replica);
+    return found == counts_.end() ? 0 : found->second;
+  }
+
+ private:
+  void OnOutputsLeave(PeerId replica, Time, const std::vector<sim::Output>& outputs) override {
+    counts_[replica] += static_cast<int>(std::ranges::count_if(outputs, [](const auto& output) {
+      const auto* const request = std::get_if<IoRequest>(&output);
+      return request != nullptr && request->sync;
+    }));
+  }
+
+  std::map<PeerId, int> counts_;
+};
+
+GRADED_TEST(Flush, OnTheFirstMissedBeat, "6a", 2,
+            "Followers flush between 20 and 45 ms after the leader's last message, and do not "
+            "campaign before 150 ms.") {
+  SaucrWorld world({.replicas = 5, .seed = 717}, SaucrWorld::Parts::k6A);
+  SentRequests<AppendEntries> appends(world.cluster);
+  SentRequests<RequestVote> votes(world.cluster);
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  ASSERT_TRUE(world.BeginInMemory());
+  ASSERT_TRUE(world.Commit(5));
+  world.cluster.RunFor(2ms);  // the latest entries reach the last follower
+  const EntryId last = world.LastCommitted();
+  const auto followers = world.Followers();
+  const auto flushed = [&] {
+    return std::ranges::count_if(followers, [&](PeerId id) { return world.HasOnDisk(id, last); });
+  };
+  EXPECT_EQ(flushed(), 0) << "without a reason";
+  const Time silent_since = appends.all().back().when;
+  votes.Forget();
+  world.cluster.Crash(world.Leader());
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return flushed() > 0; }, 1s));
+  EXPECT_GE(world.cluster.now() - silent_since, 20ms);
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return flushed() == 4; }, 1s));
+  EXPECT_LE(world.cluster.now() - silent_since, 50ms) << "the last of them has flushed";
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return !votes.all().empty(); }, 1s));
+  EXPECT_GE(world.cluster.now() - silent_since, kElectionTimeoutMin);
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(Flush, OnceForEachSilence, "6a", 1,
+            "A silent leader causes one flush, a second silence a second one.") {
+  SaucrWorld world({.replicas = 5, .seed = 718}, SaucrWorld::Parts::k6A);
+  Syncs syncs(world.cluster);
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  const PeerId follower = world.Followers().front();
+  const auto away = faults::PartitionFault({follower});
+  for (int silence = 0; silence < 3; ++silence) {
+    ASSERT_TRUE(world.BeginInMemory());
+    ASSERT_TRUE(world.Commit(5));
+    world.cluster.RunFor(10ms);  // markers are on the disk
+    const EntryId last = world.LastCommitted();
+    const int before = syncs.of(follower);
+    world.cluster.Begin(away);
+    world.cluster.RunFor(140ms);
+    EXPECT_EQ(syncs.of(follower), before + 1) << "in silence " << silence;
+    EXPECT_TRUE(world.HasOnDisk(follower, last));
+    world.cluster.End(away);
+    ASSERT_TRUE(world.Commit(5));
+    ASSERT_TRUE(world.WaitForAllApplied());
+  }
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(Fast, NoSyncOnThePath, "6a", 2,
+            "In 5 s of fast mode a replica syncs at most 60 times.") {
+  SaucrWorld world({.replicas = 5, .seed = 719}, SaucrWorld::Parts::k6A);
+  Syncs syncs(world.cluster);
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  std::vector<int> before;
+  for (PeerId id = 0; id < 5; ++id) before.push_back(syncs.of(id));
+  for (int i = 0; i < 500; ++i) {
+    world.SubmitOne();
+    world.cluster.RunFor(10ms);
+  }
+  EXPECT_GE(world.acknowledged(), 490U);
+  for (PeerId id = 0; id < 5; ++id) {
+    EXPECT_LE(syncs.of(id) - before[static_cast<std::size_t>(id)], 60) << "of replica " << id;
+  }
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+}  // namespace
+}  // namespace depfast::saucr
