@@ -68,11 +68,18 @@ inline const Scope kAnOverwrittenLog{
     .begin = Then(kLedOfThree, {"replica 0 proposes (1,1)", "replica 0 proposes (1,2)",
                                 "replica 0 has (1,2) on its disk", "replica 1 campaigns in term 2",
                                 "replica 2 votes for replica 1 in term 2, which leads",
-                                "replica 1 proposes (2,1) to 0 and 2", "replica 1 buffers (2,1)"})};
+                                "replica 1 proposes (2,1) to 0 and 2", "replica 1 buffers (2,1)",
+                                "replica 0 buffers (2,1)"})};
 // W6: the round of (1,2) does not name replica 2.
 inline const Scope kARoundWithoutAll{
     .entries = 2,
     .begin = Then(kHasOneEntry, {"replica 0 proposes (1,2) to 1", "replica 0 buffers (1,2)"})};
+// As W6, and the next round names replica 2 again.
+inline const Scope kALaterRoundWithAll{
+    .entries = 3,
+    .begin = Then(kHasOneEntry, {"replica 0 proposes (1,2) to 1", "replica 0 buffers (1,2)",
+                                 "replica 1 buffers (1,2)", "replica 0 proposes (1,3) to 1 and 2",
+                                 "replica 1 crashes, and is recovering"})};
 // W7: messages of (1,1) may come behind those of (1,2).
 inline const Scope kALateRound{.entries = 2, .begin = kHasHalfASecond};
 // W8: replica 1 has acknowledged (1,2), and has forgotten it.
@@ -159,6 +166,7 @@ inline std::vector<NamedScope> ScopesOfThree() {
           {"3 replicas, a flush between two entries", kAFlushBetween},
           {"3 replicas, an overwritten log", kAnOverwrittenLog},
           {"3 replicas, a round without one of them", kARoundWithoutAll},
+          {"3 replicas, a later round with all", kALaterRoundWithAll},
           {"3 replicas, a late round", kALateRound},
           {"3 replicas, an old life", kAnOldLife},
           {"3 replicas, two old lives", kTwoOldLives},
