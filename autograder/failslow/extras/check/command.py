@@ -101,6 +101,7 @@ FULL_STEPS = (
     Step("reference: every slow fault", sweep.reference, needs=RELEASE),
     Step("handbook: the results of its commands", sweep.committed, needs=RELEASE),
     Step("handbook: the documents' figures", sweep.reproduced_results, needs=RELEASE),
+    Step("handbook: crash sequences", sweep.crash_sequences, needs=RELEASE),
 )
 # --8<-- [end:full]
 

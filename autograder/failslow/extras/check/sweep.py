@@ -3,11 +3,12 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 from failslow.extras.bench import slow
 from failslow.extras.bench.slow import Options
 from failslow.extras.check.step import Context, Counts
-from failslow.extras.reproduction import results
+from failslow.extras.reproduction import results, sequences
 from failslow.extras.site import measured, reproduced
 
 SEEDS = 50
@@ -35,10 +36,19 @@ def committed(context: Context) -> Counts:
 
 def reproduced_results(context: Context) -> Counts:
     """The results of `kit reproduce` are the same again."""
-    path = context.kit.site / reproduced.RESULTS
+    return _reproduced(context, reproduced.RESULTS, results)
+
+
+def crash_sequences(context: Context) -> Counts:
+    """The results of `kit reproduce --saucr` are the same again."""
+    return _reproduced(context, reproduced.SAUCR_RESULTS, sequences)
+
+
+def _reproduced(context: Context, name: Path, maker: ModuleType) -> Counts:
+    path = context.kit.site / name
     text = path.read_text(encoding="utf-8")
-    scale = results.Scale(**json.loads(text)["scale"])
-    again = results.as_text(results.measure(context.kit, scale))
+    scale = maker.Scale(**json.loads(text)["scale"])
+    again = maker.as_text(maker.measure(context.kit, scale))
     counts = Counts()
     stale = f"{path.name} is not what its command gives: {scale.command()} > {path}"
     counts.expect(again == text, stale)

@@ -8,11 +8,13 @@ from rich.table import Table
 
 from failslow.base import console
 from failslow.base.kit import Kit
-from failslow.extras.reproduction import results, tables
+from failslow.extras.reproduction import results, sequences, table2, tables
 
 
-def run(kit: Kit, quick: bool, as_json: bool) -> int:
-    """Always 0: the figures have no bars."""
+def run(kit: Kit, saucr: bool, quick: bool, as_json: bool) -> int:
+    """1 if a bar of `saucr` is missed. The other figures have none."""
+    if saucr:
+        return _crash_sequences(kit, sequences.QUICK if quick else sequences.FULL, as_json)
     found = results.measure(kit, results.QUICK if quick else results.FULL)
     if as_json:
         print(results.as_text(found), end="")
@@ -20,6 +22,18 @@ def run(kit: Kit, quick: bool, as_json: bool) -> int:
     for table in tables.all_tables(found):
         _print(table)
     return 0
+
+
+def _crash_sequences(kit: Kit, scale: sequences.Scale, as_json: bool) -> int:
+    found = sequences.measure(kit, scale)
+    if as_json:
+        print(sequences.as_text(found), end="")
+    else:
+        _print(table2.table(found))
+    missed = table2.missed(found)
+    for sentence in missed:
+        console.note(f"missed: {sentence}")
+    return 1 if missed else 0
 
 
 def _print(table: tables.Table) -> None:

@@ -1,6 +1,7 @@
 """The plots, tables and graphs that pages show of the committed results of `./kit reproduce`.
 
-`./kit reproduce --json` makes the results. A page asks for a part in double braces; see PARTS.
+`./kit reproduce --json` makes the results, and with `--saucr` those of document 003. A page asks
+for a part in double braces; see PARTS.
 """
 
 import json
@@ -8,7 +9,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from failslow.extras.reproduction import published
+from failslow.extras.reproduction import published, sequences, table2
 from failslow.extras.reproduction.published import VARIANTS
 from failslow.extras.reproduction.results import Scale
 from failslow.extras.reproduction.tables import TABLES, Results, Table
@@ -18,6 +19,7 @@ from failslow.extras.slowness import drawing
 from failslow.extras.slowness.graph import graph_of
 
 RESULTS = Path("docs/assets/reproduction.json")
+SAUCR_RESULTS = Path("docs/assets/reproduction-saucr.json")
 """Below the handbook's directory."""
 
 WANTED = re.compile(r"^\{\{ reproduced\.([\w-]+) \}\}$", re.M)
@@ -33,8 +35,12 @@ NUMBERS = dot_plot.Scale(
 
 def fill(site: Path, markdown: str) -> str:
     """The page with all parts that it asks for. KeyError for a part that does not exist."""
-    results = json.loads((site / RESULTS).read_text(encoding="utf-8"))
-    return WANTED.sub(lambda found: PARTS[found[1]](results), markdown)
+
+    def part(found: re.Match[str]) -> str:
+        path = SAUCR_RESULTS if found[1] in OF_SAUCR else RESULTS
+        return PARTS[found[1]](json.loads((site / path).read_text(encoding="utf-8")))
+
+    return WANTED.sub(part, markdown)
 
 
 def warnings_plot(results: Results) -> str:
@@ -85,6 +91,11 @@ def scale(results: Results) -> str:
     )
 
 
+def saucr_scale(results: Results) -> str:
+    """The command of the results."""
+    return f"```\n{sequences.Scale(**results['scale']).command()}\n```"
+
+
 def _markdown(table: Table) -> str:
     lines = [f"**{table.title}**", ""]
     lines += [f"| {' | '.join(table.heads)} |", "| --- |" + " --- |" * (len(table.heads) - 1)]
@@ -96,7 +107,12 @@ def _table(name: str) -> Callable[[Results], str]:
     return lambda results: _markdown(TABLES[name](results))
 
 
+OF_SAUCR: dict[str, Callable[[Results], str]] = {
+    "saucr-scale": saucr_scale,
+    "table-2": lambda results: _markdown(table2.table(results)),
+}
 PARTS: dict[str, Callable[[Results], str]] = {
+    **OF_SAUCR,
     "scale": scale,
     "warnings-plot": warnings_plot,
     "backlog-plot": backlog_plot,

@@ -1,0 +1,195 @@
+"""Crash sequences (document 003, section 5.1): runs of our SAUCR and of what it is compared with.
+
+The results are a JSON document: it is printed, and the handbook draws it.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from failslow.base import console, parallel, process, records
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.build import cmake
+from failslow.extras.reproduction.published import (
+    AT_ONCE,
+    DISK,
+    GAPS,
+    MEMORY,
+    NO_MINORITY,
+    OTHERS,
+    SAUCR,
+    SEQUENCES,
+    VR,
+)
+from failslow.lab.mutants import variants_of
+
+LAB = "lab6"
+RUN = (MEMORY, DISK, SAUCR)
+"""The systems that run. Each is also the name of its variant; SAUCR is the reference."""
+
+CRASHES = {GAPS: "gaps", AT_ONCE: "at-once"}
+"""By their words in the table, those of the programs."""
+
+PER_SHARE = 50
+TIMEOUT_S = 600
+
+CORRECT = "correct"
+UNAVAILABLE = "unavailable"
+LOST = "data loss"
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Every n-th sequence runs."""
+
+    every: int
+
+    def command(self) -> str:
+        """The command line that gives these results."""
+        return f"./kit reproduce --saucr{' --quick' if self == QUICK else ''} --json"
+
+
+QUICK = Scale(every=10)
+FULL = Scale(every=1)
+
+
+@dataclass(frozen=True)
+class Share:
+    """The sequences `numbers` of one system. `crashes`: GAPS or AT_ONCE."""
+
+    system: str
+    replicas: int
+    crashes: str
+    numbers: range
+
+    @property
+    def name(self) -> str:
+        return (
+            f"{self.system}, {self.replicas} replicas, {self.crashes}, from {self.numbers.start} on"
+        )
+
+
+def as_text(results: Json) -> str:
+    return records.text(results)
+
+
+def measure(kit: Kit, scale: Scale) -> Json:
+    """CannotDo if something does not build or run, and for a student's kit: it has no variants."""
+    if not variants_of(kit, LAB):
+        raise CannotDo(f"this kit has no variants of {LAB}'s reference: courses keep them")
+    cmake.build(kit, targets=[_program(system) for system in RUN], what="SAUCR and others")
+    shares = plan(scale)
+    with console.progress("Running the crash sequences") as advance:
+        found = parallel.run_all(shares, lambda share: _perform(kit, share), advance)
+    return document(scale, dict(zip(shares, found, strict=True)))
+
+
+def plan(scale: Scale) -> list[Share]:
+    return [
+        Share(system, replicas, crashes, numbers[first : first + PER_SHARE])
+        for system in RUN
+        for replicas, total in SEQUENCES.items()
+        for crashes in CRASHES
+        for numbers in [range(0, total, scale.every)]
+        for first in range(0, len(numbers), PER_SHARE)
+    ]
+
+
+def document(scale: Scale, observed: Mapping[Share, Sequence[Json]]) -> Json:
+    cells = []
+    for system in (MEMORY, VR, DISK, SAUCR):
+        for replicas in SEQUENCES:
+            for crashes in CRASHES:
+                # The ideal model of VR looks at the states alone.
+                of = (SAUCR if system == VR else system, replicas, crashes)
+                seen = [
+                    each
+                    for share, lines in observed.items()
+                    if (share.system, share.replicas, share.crashes) == of
+                    for each in lines
+                ]
+                cells += _cells(system, replicas, crashes, seen)
+    return {"scale": asdict(scale), "cells": cells}
+
+
+def _program(system: str) -> str:
+    """The target that makes it, and its file's name."""
+    return f"sequences_{system}"
+
+
+def _perform(kit: Kit, share: Share) -> list[Json]:
+    argv: list[str | Path] = [
+        kit.binary(_program(share.system)),
+        f"--system={share.system}",
+        f"--replicas={share.replicas}",
+        f"--crashes={CRASHES[share.crashes]}",
+        f"--first={share.numbers.start}",
+        f"--count={len(share.numbers)}",
+        f"--every={share.numbers.step}",
+    ]
+    try:
+        done = process.run(argv, timeout_s=TIMEOUT_S)
+        reason = done.errors.strip() or done.how_it_ended()
+        if done.exit_code == 0:
+            lines = [json.loads(line) for line in done.output.splitlines()]
+            if [each["number"] for each in lines] == list(share.numbers):
+                return lines
+            reason = "it has not run each of its sequences"
+    except (OSError, ValueError) as error:
+        reason = str(error)
+    raise CannotDo(f"{share.name}: no result: {reason}")
+
+
+def _cells(system: str, replicas: int, crashes: str, seen: Sequence[Json]) -> list[Json]:
+    """One, or for SAUCR's crashes at once two: by the ideal model's verdict."""
+    if system != SAUCR or crashes == GAPS:
+        return [_cell(system, replicas, crashes, seen)]
+    lost = [each for each in seen if each["ideal"] == UNAVAILABLE]
+    others = [each for each in seen if each["ideal"] != UNAVAILABLE]
+    return [
+        _cell(system, replicas, OTHERS, others),
+        _cell(system, replicas, NO_MINORITY, lost),
+    ]
+
+
+def _cell(system: str, replicas: int, scenario: str, seen: Sequence[Json]) -> Json:
+    """`certain`, `possible`: sequences in which a log in memory must, or may, lose commands.
+    `example`: the first that differs, or that breaks a rule of SAUCR."""
+    verdicts = [each["vr" if system == VR else "verdict"] for each in seen]
+    wrong = [each for each in seen if _differs(system, each)]
+    broken = [each for each in seen if system in (DISK, SAUCR) and each["violation"]]
+    return {
+        "system": system,
+        "replicas": replicas,
+        "scenario": scenario,
+        "total": len(seen),
+        "correct": verdicts.count(CORRECT),
+        "unavailable": verdicts.count(UNAVAILABLE),
+        "lost": verdicts.count(LOST),
+        "certain": sum(each["loss"] == "certain" for each in seen),
+        "possible": sum(each["loss"] == "possible" for each in seen),
+        "differ": len(wrong),
+        "broken": len(broken),
+        "example": _example((wrong + broken)[0]) if wrong or broken else "",
+    }
+
+
+def _differs(system: str, each: Json) -> bool:
+    """From the ideal model of the system, which VR is itself."""
+    if system == VR:
+        return False
+    if system != MEMORY or each["verdict"] == UNAVAILABLE:
+        return bool(each["verdict"] != each["ideal"])
+    return each["loss"] == ("certain" if each["verdict"] == CORRECT else "none")
+
+
+def _example(each: Json) -> str:
+    return (
+        f"number {each['number']} ({each['states']}) is {each['verdict']},"
+        f" {each['why'] or each['violation'] or 'which its model excludes'}"
+    )

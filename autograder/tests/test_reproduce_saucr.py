@@ -1,0 +1,194 @@
+"""`kit reproduce --saucr`: runs of fake systems, table 2 of document 003 beside ours, its bars."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from failslow.base import process
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.check import sweep
+from failslow.extras.check.step import Context
+from failslow.extras.reproduction import published, sequences, table2
+from failslow.extras.reproduction.published import DISK, GAPS, MEMORY, NO_MINORITY, SAUCR, VR
+from failslow.extras.reproduction.sequences import Scale
+from failslow.extras.site import reproduced
+from fakes import write_program
+from running import Expect
+
+# By its number, a sequence of ten must lose what is in memory, and three more do. One leaves too
+# few replicas that can recover. The last words of the file are a mistake.
+SYSTEM = """
+import json, sys
+options = dict(word.lstrip("-").partition("=")[::2] for word in sys.argv[1:])
+system, mistake = options["system"], open(__file__).read().split("# ")[-1].strip()
+if mistake == "DIES":
+    sys.exit("replica 1 died")
+first, count, every = (int(options[name]) for name in ("first", "count", "every"))
+for number in range(first, first + count * every, every):
+    kind = number // (10 if every == 10 else 1) % 10
+    lost = system == "saucr" and options["crashes"] == "at-once" and kind == 1
+    ideal = verdict = "unavailable" if lost else "correct"
+    loss = "certain" if kind == 0 else "possible" if kind < 6 else "none"
+    if system == "memory-durable" and kind < 4:
+        verdict = "data loss"
+    violation = why = ""
+    if number == 20 and mistake == "KEEPS_LOST_DATA":
+        verdict = "correct"
+    if kind == 9 and mistake == "LOSES":
+        verdict, why = "data loss", "one is in 1 file"
+    if mistake == "LOSES_NOTHING" and kind:
+        verdict = "correct"
+    if number == 30 and mistake == "LIES":
+        violation = "a marker lies"
+    line = dict(number=number, states="12345, 1", verdict=verdict, ideal=ideal, loss=loss, why=why)
+    print(json.dumps(line | dict(vr="unavailable" if kind else "correct", violation=violation)))
+"""
+
+
+@pytest.fixture(autouse=True)
+def variants(kit: Kit) -> None:
+    patch = kit.reference / "lab6-saucr/variants/disk-durable.patch"
+    patch.parent.mkdir(parents=True)
+    patch.touch()
+    for system in sequences.RUN:
+        mistaken(kit, system, "")
+
+
+def mistaken(kit: Kit, system: str, mistake: str) -> None:
+    write_program(kit.binary(f"sequences_{system}"), f"{SYSTEM}# {mistake}\n")
+
+
+def cell(found: dict[str, Any], system: str, scenario: str, replicas: int = 5) -> dict[str, Any]:
+    (one,) = [
+        each
+        for each in found["cells"]
+        if (each["system"], each["scenario"], each["replicas"]) == (system, scenario, replicas)
+    ]
+    return one
+
+
+def missed(kit: Kit) -> str:
+    return "\n".join(table2.missed(sequences.measure(kit, Scale(every=10))))
+
+
+def test_each_sequence_runs_once_in_each_way() -> None:
+    shares = sequences.plan(sequences.FULL)
+    for system in sequences.RUN:
+        for replicas, total in published.SEQUENCES.items():
+            for crashes in sequences.CRASHES:
+                numbers = [
+                    number
+                    for share in shares
+                    if (share.system, share.replicas, share.crashes) == (system, replicas, crashes)
+                    for number in share.numbers
+                ]
+                assert numbers == list(range(total))
+    assert sum(len(share.numbers) for share in sequences.plan(sequences.QUICK)) == 3 * 2 * 127
+
+
+def test_verdicts_are_counted_beside_those_of_the_models(kit: Kit) -> None:
+    found = sequences.measure(kit, Scale(every=1))
+    memory = cell(found, MEMORY, GAPS)
+    assert (memory["total"], memory["lost"], memory["certain"]) == (498, 200, 50)
+    assert (cell(found, VR, GAPS)["unavailable"], cell(found, VR, GAPS)["correct"]) == (448, 50)
+    assert cell(found, SAUCR, GAPS)["correct"] == 498
+    few = cell(found, SAUCR, NO_MINORITY, replicas=7)
+    assert (few["total"], few["unavailable"], few["differ"]) == (77, 77, 0)
+    assert table2.missed(found) == []
+    rows = table2.table(found).rows
+    assert ("ZK-mem", "5", "gaps", "498 / 498", "248 / 298", "0 / 0", "250 / 200", "0") in rows
+    assert rows[-1][3:] == ("41 / 77", "0 / 0", "41 / 77", "0 / 0", "0")
+    assert {row[-1] for row in rows if row[0] == "VR-ideal"} == {"model"}
+    assert len(rows) == len(published.TABLE_2)
+
+
+@pytest.mark.parametrize(
+    ("system", "mistake", "sentence"),
+    [
+        (SAUCR, "LOSES", "SAUCR, 5 nodes, gaps: 5 of 50 differ from the ideal model: number 90"),
+        (SAUCR, "LOSES", "(12345, 1) is data loss, one is in 1 file"),
+        (SAUCR, "LOSES", "SAUCR, 7 nodes, gaps: 70 of 77 are correct, and all must be"),
+        (SAUCR, "LIES", "SAUCR, 5 nodes, gaps: 1 of 50 break a rule of SAUCR: number 30"),
+        (DISK, "LOSES", "ZK-disk, 7 nodes, at once: 7 of 77 differ"),
+        (MEMORY, "LOSES", "ZK-mem, 5 nodes, gaps: 5 of 50 differ"),
+        (MEMORY, "LOSES_NOTHING", "ZK-mem, 7 nodes, gaps: 10 % lose data, not 20 % to 46 %"),
+    ],
+)
+def test_a_missed_bar_is_named(kit: Kit, system: str, mistake: str, sentence: str) -> None:
+    mistaken(kit, system, mistake)
+    assert sentence in missed(kit)
+
+
+def test_a_certain_loss_that_does_not_come_is_a_difference(kit: Kit) -> None:
+    found = sequences.measure(kit, Scale(every=20))
+    assert cell(found, MEMORY, GAPS)["differ"] == 0
+    mistaken(kit, MEMORY, "KEEPS_LOST_DATA")
+    assert cell(sequences.measure(kit, Scale(every=20)), MEMORY, GAPS)["differ"] == 1
+
+
+def test_the_command_prints_the_table_or_json(expect: Expect, kit: Kit) -> None:
+    said = expect(0, "reproduce", "--saucr", "--quick").out
+    assert "every 10th sequence" in said and "498 / 50" in said
+    text = expect(0, "reproduce", "--saucr", "--quick", "--json").out
+    scale = Scale(**json.loads(text)["scale"])
+    assert scale == sequences.QUICK
+    assert expect(0, *scale.command().split()[1:]).out == text
+    mistaken(kit, SAUCR, "LOSES")
+    assert "missed: SAUCR, 5 nodes" in expect(1, "reproduce", "--saucr", "--quick").err
+
+
+def test_a_students_kit_has_nothing_to_run(expect: Expect, kit: Kit) -> None:
+    (kit.reference / "lab6-saucr/variants/disk-durable.patch").unlink()
+    assert "no variants of lab6" in expect(2, "reproduce", "--saucr").reason
+
+
+def test_a_run_that_fails_is_named(expect: Expect, kit: Kit) -> None:
+    mistaken(kit, DISK, "DIES")
+    reason = expect(2, "reproduce", "--saucr", "--quick").reason
+    assert "disk-durable, 5 replicas, gaps, from 0 on: no result: replica 1 died" in reason
+    write_program(kit.binary(f"sequences_{DISK}"), "")
+    assert "it has not run each" in expect(2, "reproduce", "--saucr", "--quick").reason
+
+
+def test_the_check_notices_results_of_another_day(kit: Kit, tmp_path: Path) -> None:
+    path = kit.site / reproduced.SAUCR_RESULTS
+    path.parent.mkdir(parents=True)
+    path.write_text(sequences.as_text(sequences.measure(kit, sequences.QUICK)))
+    context = Context(kit, True, tmp_path)
+    assert sweep.crash_sequences(context).passed == 1
+    mistaken(kit, SAUCR, "LIES")
+    (problem,) = sweep.crash_sequences(context).problems
+    assert "./kit reproduce --saucr --quick --json" in problem
+
+
+def test_every_variant_fits_the_files_that_it_changes(tmp_path: Path) -> None:
+    real = this_kit()
+    for system in (DISK, MEMORY):
+        patch = real.reference / f"lab6-saucr/variants/{system}.patch"
+        for line in patch.read_text(encoding="utf-8").splitlines():
+            if not line.startswith("--- a/"):
+                continue
+            name = line.removeprefix("--- a/")
+            root = real.root if name.startswith("labs/") else real.reference
+            copy = tmp_path / system / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(root / name, copy)
+        argv = ["patch", "-p1", "--fuzz=0", "--batch", "--forward", "-i", patch]
+        assert process.run(argv, cwd=tmp_path / system).exit_code == 0
+
+
+# ---- the committed results ----
+
+
+def test_the_committed_results_meet_every_bar() -> None:
+    path = this_kit().site / reproduced.SAUCR_RESULTS
+    committed = json.loads(path.read_text(encoding="utf-8"))
+    assert Scale(**committed["scale"]) == sequences.FULL
+    assert table2.missed(committed) == []
+    for replicas, few, unavailable in ((5, 20, 472), (7, 39, 576)):
+        assert cell(committed, SAUCR, NO_MINORITY, replicas)["unavailable"] == few
+        assert cell(committed, VR, GAPS, replicas)["unavailable"] == unavailable
+        assert cell(committed, SAUCR, GAPS, replicas)["total"] == published.SEQUENCES[replicas]
