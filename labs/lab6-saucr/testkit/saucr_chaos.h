@@ -15,7 +15,7 @@ struct ChaosLoad {
   std::size_t bytes = 100;
 };
 
-// What worlds of chaos have met.
+// The situations of worlds of chaos.
 struct ChaosMet {
   SaucrChecker::Coverage coverage;
   int served = 0;  // worlds in which enough replicas had their data: progress was required

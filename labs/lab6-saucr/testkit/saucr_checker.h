@@ -2,8 +2,8 @@
 //
 // The checker compares three sources: the frames that replicas send, the durable bytes of their
 // disks, and their claims (saucr_observations.h). Frames and disks are facts, which must support
-// the claims. What a replica has in its memory no fact tells: an acknowledgement, which is a frame,
-// says that it has it, and markers on its disk say whether a crash may lose it.
+// the claims. No fact tells of a replica's memory. An acknowledgement, which is a frame, says that
+// it has an entry, and the markers on its disk say whether a crash may lose the entry.
 //
 // An entry is committed when the leader of its term says so, and the answers that this leader has
 // received support it. Other replicas may take no more for committed.
@@ -167,7 +167,7 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
     std::map<PeerId, LleMap> lle_answers;
     EntryId acked;  // the last entry that it has on its word, of the term of its leader
     bool has_reached_lle = false;  // its log has reached what it had learned
-    LleMap told;    // the largest values in maps that it has sent, or acknowledged
+    LleMap told;                   // the largest values in maps that it has sent, or acknowledged
   };
   struct Seen {
     PeerId replica = kNobody;
@@ -218,7 +218,8 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
   // The least that a recovered replica has learned of a replica's value, whichever minority of its
   // answers it has used.
   EntryId LearnedOf(const Replica& replica, PeerId of) const;
-  // The replica's log has an end like this. What it had learned says no more.
+  // The replica's log has had this end. Once the log has reached the learned LLE, that says no
+  // more.
   void NoteLogEnd(Replica& replica, PeerId id, EntryId last);
   // An LLE of this replica that is behind this entry forgets an acknowledgement.
   EntryId FloorOf(PeerId replica) const;

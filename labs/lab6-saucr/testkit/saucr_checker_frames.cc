@@ -316,7 +316,7 @@ void SaucrChecker::OnVoteReply(PeerId replica, const Asked& asked, const Request
   Require(is_there || disk.is_damaged(), Invariant::kTermOnDisk, replica,
           "grants its vote of term " + std::to_string(asked.term) + " to " +
               Name(request.candidate) + " before that is on its disk");
-  // What it has acknowledged since it was asked does not count.
+  // Acknowledgements since it was asked do not count.
   const EntryId floor = std::min(asked.voters_floor, FloorOf(replica));
   Require(request.lle >= floor, Invariant::kLle, replica,
           "votes for " + Name(request.candidate) + ", whose LLE is " + At(request.lle) +
@@ -373,8 +373,8 @@ void SaucrChecker::CheckDurable(PeerId replica, const Asked& asked,
   const LleMap& map = disk.wal().map;
   const bool has_map = asked.mode == Mode::kSlow && parts_ == Parts::kAll;
   if (!has_map || !disk.SaysAllIsThere()) return;
-  // The replicas that the entry's own round has named. What a later message says of others protects
-  // no acknowledgement of this entry.
+  // The replicas that the entry's own round has named. Later messages may say more of others, and
+  // protect no acknowledgement of this entry.
   const auto entry = entries_.find(id);
   if (id.term != asked.term || entry == entries_.end()) return;
   const std::uint64_t named = entry->second.named.value_or(0);
