@@ -1,10 +1,10 @@
-// Hidden tests: what commits an entry.
+// Hidden tests: the entries that are committed, and that are acknowledged.
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "saucr_world.h"
+#include "stage.h"
 #include "testkit/environment.h"
 
 namespace depfast::saucr {
@@ -117,6 +117,23 @@ GRADED_TEST(Commit, TheLeadersOwnPartCounts, "6a", 1,
     EXPECT_TRUE(world.HasOnDisk(world.Leader(), world.LastCommitted()));
   }
   EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// The entry is on its way to the disk when it comes again, in fast mode. Nothing of that message is
+// new, and no marker protects the entry.
+GRADED_TEST(Markers, ARepeatedEntryWaitsForItsFlush, "6b", 1,
+            "An entry that comes again in fast mode, during the flush that writes it, is "
+            "acknowledged when it is on the disk.") {
+  Stage stage(707);
+  ASSERT_TRUE(stage.Ask(0, stage.Beat(1, Mode::kSlow)));
+  stage.world.cluster.Begin(faults::FsDelay({0}, 50ms));
+  stage.Send(0, stage.Message(1, {}, {1}, Mode::kSlow));
+  stage.world.cluster.RunFor(5ms);
+  const auto reply = stage.Ask(0, stage.Message(1, {}, {1}, Mode::kFast));
+  ASSERT_TRUE(reply && reply->success);
+  EXPECT_TRUE(stage.world.HasOnDisk(0, {1, 1}) || !stage.world.SaysAllIsThere(0))
+      << "a crash would lose the entry, and the disk would not tell";
+  EXPECT_TRUE(stage.world.AllInvariantsHold());
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ class Journal {
   void WriteSoon();
   void Write();
 
-  // What was written of everything but the log, which its owner has.
+  // The latest records that were written, but for the entries: the journal's owner has the log.
   struct {
     HardState hard_state;
     Markers markers;

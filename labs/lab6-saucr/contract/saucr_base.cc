@@ -12,7 +12,7 @@
 namespace depfast::saucr {
 namespace {
 
-// They keep disk and network busy, and are so few that many commands share a round.
+// Enough to keep disk and network busy, and few, so that many commands share a round.
 constexpr std::size_t kRoundsMax = 2;
 constexpr std::size_t kRoundBytesMax = std::size_t{256} << 10;
 // A follower with more bytes than this in our memory has fallen behind, and so has one that does

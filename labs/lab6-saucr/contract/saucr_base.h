@@ -70,7 +70,8 @@ class SaucrBase : public ReplicatedLog {
   // entries, and returns the answer, which leaves then (R1, R2). May wait; for a beat it must not.
   virtual AppendEntriesReply TakeEntries(const AppendEntries& request) = 0;
 
-  // The next beat is due, and so many replicas are functional (R6, R7). Must not wait.
+  // The next beat is due. `functional`: the number of functional replicas, this leader included
+  // (R6, R7). Must not wait.
   virtual void OnBeat(int functional) = 0;
 
   // No leader's message has come for two beats: called once for each silence (R9). Also at an
@@ -140,8 +141,7 @@ class SaucrBase : public ReplicatedLog {
   // The message of a round, with the map and the mode as they are now.
   AppendEntries MakeRound(const Round& round) const { return MakeAppend(round.first, round.end); }
   // The special request (R6): all in rounds flush, and answer once that is done. Their answers
-  // commit what they make durable. Returns at once.
-  // Begin our own flush before.
+  // commit what they make durable. Returns at once. Begin our own flush before it.
   void AskAllToFlush();
   // Takes note of an answer to our messages, or of our own part: call it for each. True if it
   // acknowledges something in our term.

@@ -249,7 +249,7 @@ std::optional<FetchLog> SaucrBase::TakeData(const FetchLog& request, const Fetch
     next.first = reply.base.index + reply.entries.size() + 1;
     return next;
   }
-  // The logs differ before that entry. What is committed they share.
+  // The logs differ before that entry. They share all that is committed.
   next.first = commit_index_ + 1;
   return request.first > next.first ? std::optional(next) : std::nullopt;
 }

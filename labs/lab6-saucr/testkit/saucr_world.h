@@ -31,7 +31,7 @@ class SaucrWorld : public LogWorld {
 
   // Submits a command and does not wait.
   void SubmitOne(std::size_t bytes = 100);
-  // Submits `count` commands at once, and runs until so many are committed. Another takes the place
+  // Submits `count` commands at once, and runs until `count` are committed. Another takes the place
   // of one whose outcome is unknown. Returns whether they were.
   testing::AssertionResult Commit(int count, Duration at_most = 3s);
   // Submits `count` commands, one after the other. Returns the time of the slowest, or kForever if
