@@ -120,7 +120,7 @@ GRADED_TEST(Data, NobodyHasIt, "6c", 2,
   GiveUp(5, 775, {2, 3});
 }
 
-GRADED_TEST(Data, EndsOlderTerms, "6c", 1,
+GRADED_TEST(Data, EndsOlderTerms, "6c", 2,
             "A replica that was asked for its log takes no more entries of an older term.") {
   Stage stage(776);
   ASSERT_TRUE(stage.Ask(0, stage.Message(1, {}, {1}, Mode::kFast)));

@@ -290,7 +290,7 @@ GRADED_TEST(Markers, AnOlderTermsEntries, "6b", 1,
   EXPECT_TRUE(stage.world.AllInvariantsHold());
 }
 
-GRADED_TEST(Markers, AFlushNamesWhatItBegan, "6b", 1,
+GRADED_TEST(Markers, AFlushNamesWhatItBegan, "6b", 2,
             "An entry that comes in fast mode during a flush is not covered by the flush's "
             "marker.") {
   Stage stage(733);
@@ -357,6 +357,8 @@ GRADED_TEST(Durability, VotesAndTermsAlways, "6b", 1,
     const HardState& on_disk = stage.world.checker.disk(0).wal().hard_state;
     EXPECT_EQ(on_disk.term, term);
     EXPECT_EQ(on_disk.voted_for, 2);
+    const auto second = stage.Ask(0, RequestVote{term, 1, {1, 5}, /*pre_vote=*/false});
+    EXPECT_FALSE(second && second->granted) << "it votes for a second candidate of a term";
     // The second message of a term comes while the first one's is on its way to the disk.
     stage.Send(0, stage.Beat(++term, Mode::kFast));
     const auto beat = stage.Ask(0, stage.Beat(term, Mode::kFast));
