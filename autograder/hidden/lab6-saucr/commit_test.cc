@@ -71,7 +71,7 @@ void ExpectFastQuorum(int replicas, std::uint64_t seed) {
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(Commit, FourOfFive, "6a", 2,
+GRADED_TEST(Commit, FourOfFive, "6a", 1,
             "With one answer short of f + 2, and disks that hang, nothing is acknowledged.") {
   ExpectFastQuorum(5, 702);
 }

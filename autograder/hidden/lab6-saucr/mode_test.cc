@@ -106,7 +106,7 @@ GRADED_TEST(Mode, AFlappingFollower, "6a", 2,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(Mode, ANewLeaderBeginsSlow, "6a", 2,
+GRADED_TEST(Mode, ANewLeaderBeginsSlow, "6a", 1,
             "A new leader commits in slow mode until three beats are answered.") {
   SaucrWorld world({.replicas = 7, .seed = 713}, SaucrWorld::Parts::k6A);
   SentRequests<AppendEntries> sent(world.cluster);
@@ -280,7 +280,7 @@ GRADED_TEST(Flush, OnceForEachSilence, "6a", 1,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(Fast, NoSyncOnThePath, "6a", 2,
+GRADED_TEST(Fast, NoSyncOnThePath, "6a", 1,
             "In 5 s of fast mode a replica syncs at most 60 times.") {
   SaucrWorld world({.replicas = 5, .seed = 719}, SaucrWorld::Parts::k6A);
   Syncs syncs(world.cluster);
