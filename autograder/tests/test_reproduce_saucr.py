@@ -35,7 +35,7 @@ for number in range(first, first + count * every, every):
     if system == "memory-durable" and kind < 4:
         verdict = "data loss"
     violation = why = ""
-    if number == 20 and mistake == "KEEPS_LOST_DATA":
+    if number == 100 and mistake == "KEEPS_LOST_DATA":
         verdict = "correct"
     if kind == 9 and mistake == "LOSES":
         verdict, why = "data loss", "one is in 1 file"
@@ -75,17 +75,12 @@ def missed(kit: Kit) -> str:
 
 
 def test_each_sequence_runs_once_in_each_way() -> None:
-    shares = sequences.plan(sequences.FULL)
-    for system in sequences.RUN:
-        for replicas, total in published.SEQUENCES.items():
-            for crashes in sequences.CRASHES:
-                numbers = [
-                    number
-                    for share in shares
-                    if (share.system, share.replicas, share.crashes) == (system, replicas, crashes)
-                    for number in share.numbers
-                ]
-                assert numbers == list(range(total))
+    runs = [
+        (share.system, share.replicas, share.crashes, number)
+        for share in sequences.plan(sequences.FULL)
+        for number in share.numbers
+    ]
+    assert len(runs) == len(set(runs)) == 3 * 2 * (498 + 766)
     assert sum(len(share.numbers) for share in sequences.plan(sequences.QUICK)) == 3 * 2 * 127
 
 
@@ -113,6 +108,7 @@ def test_verdicts_are_counted_beside_those_of_the_models(kit: Kit) -> None:
         (SAUCR, "LOSES", "SAUCR, 7 nodes, gaps: 70 of 77 are correct, and all must be"),
         (SAUCR, "LIES", "SAUCR, 5 nodes, gaps: 1 of 50 break a rule of SAUCR: number 30"),
         (DISK, "LOSES", "ZK-disk, 7 nodes, at once: 7 of 77 differ"),
+        (MEMORY, "KEEPS_LOST_DATA", "ZK-mem, 5 nodes, gaps: 1 of 50 differ"),
         (MEMORY, "LOSES", "ZK-mem, 5 nodes, gaps: 5 of 50 differ"),
         (MEMORY, "LOSES_NOTHING", "ZK-mem, 7 nodes, gaps: 10 % lose data, not 20 % to 46 %"),
     ],
@@ -120,13 +116,6 @@ def test_verdicts_are_counted_beside_those_of_the_models(kit: Kit) -> None:
 def test_a_missed_bar_is_named(kit: Kit, system: str, mistake: str, sentence: str) -> None:
     mistaken(kit, system, mistake)
     assert sentence in missed(kit)
-
-
-def test_a_certain_loss_that_does_not_come_is_a_difference(kit: Kit) -> None:
-    found = sequences.measure(kit, Scale(every=20))
-    assert cell(found, MEMORY, GAPS)["differ"] == 0
-    mistaken(kit, MEMORY, "KEEPS_LOST_DATA")
-    assert cell(sequences.measure(kit, Scale(every=20)), MEMORY, GAPS)["differ"] == 1
 
 
 def test_the_command_prints_the_table_or_json(expect: Expect, kit: Kit) -> None:
@@ -148,7 +137,8 @@ def test_a_students_kit_has_nothing_to_run(expect: Expect, kit: Kit) -> None:
 def test_a_run_that_fails_is_named(expect: Expect, kit: Kit) -> None:
     mistaken(kit, DISK, "DIES")
     reason = expect(2, "reproduce", "--saucr", "--quick").reason
-    assert "disk-durable, 5 replicas, gaps, from 0 on: no result: replica 1 died" in reason
+    assert "kit: disk-durable, " in reason  # of several that run side by side
+    assert "from 0 on: no result: replica 1 died" in reason
     write_program(kit.binary(f"sequences_{DISK}"), "")
     assert "it has not run each" in expect(2, "reproduce", "--saucr", "--quick").reason
 

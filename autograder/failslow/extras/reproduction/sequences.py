@@ -6,6 +6,7 @@ The results are a JSON document: it is printed, and the handbook draws it.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -92,28 +93,24 @@ def measure(kit: Kit, scale: Scale) -> Json:
 def plan(scale: Scale) -> list[Share]:
     return [
         Share(system, replicas, crashes, numbers[first : first + PER_SHARE])
-        for system in RUN
-        for replicas, total in SEQUENCES.items()
-        for crashes in CRASHES
-        for numbers in [range(0, total, scale.every)]
+        for system, replicas, crashes in product(RUN, SEQUENCES, CRASHES)
+        for numbers in [range(0, SEQUENCES[replicas], scale.every)]
         for first in range(0, len(numbers), PER_SHARE)
     ]
 
 
 def document(scale: Scale, observed: Mapping[Share, Sequence[Json]]) -> Json:
     cells = []
-    for system in (MEMORY, VR, DISK, SAUCR):
-        for replicas in SEQUENCES:
-            for crashes in CRASHES:
-                # The ideal model of VR looks at the states alone.
-                of = (SAUCR if system == VR else system, replicas, crashes)
-                seen = [
-                    each
-                    for share, lines in observed.items()
-                    if (share.system, share.replicas, share.crashes) == of
-                    for each in lines
-                ]
-                cells += _cells(system, replicas, crashes, seen)
+    for system, replicas, crashes in product((MEMORY, VR, DISK, SAUCR), SEQUENCES, CRASHES):
+        # The ideal model of VR looks at the states alone.
+        of = (SAUCR if system == VR else system, replicas, crashes)
+        seen = [
+            each
+            for share, lines in observed.items()
+            if (share.system, share.replicas, share.crashes) == of
+            for each in lines
+        ]
+        cells += _cells(system, replicas, crashes, seen)
     return {"scale": asdict(scale), "cells": cells}
 
 
@@ -149,12 +146,9 @@ def _cells(system: str, replicas: int, crashes: str, seen: Sequence[Json]) -> li
     """One, or for SAUCR's crashes at once two: by the ideal model's verdict."""
     if system != SAUCR or crashes == GAPS:
         return [_cell(system, replicas, crashes, seen)]
-    lost = [each for each in seen if each["ideal"] == UNAVAILABLE]
+    few = [each for each in seen if each["ideal"] == UNAVAILABLE]
     others = [each for each in seen if each["ideal"] != UNAVAILABLE]
-    return [
-        _cell(system, replicas, OTHERS, others),
-        _cell(system, replicas, NO_MINORITY, lost),
-    ]
+    return [_cell(system, replicas, OTHERS, others), _cell(system, replicas, NO_MINORITY, few)]
 
 
 def _cell(system: str, replicas: int, scenario: str, seen: Sequence[Json]) -> Json:
