@@ -213,7 +213,7 @@ class _Builder:
             given = {source: self._object(target.lab, source) for source in target.sources}
             objects = [self._object(lab, source) for lab, source in self._sources(target)]
             submitted = [path for path in objects if path not in given.values()]
-            libraries = [word for word in target.link if self._is_library(word)]
+            libraries = dict.fromkeys(word for word in target.link if self._is_library(word))
             is_graded = target.name.endswith(REPLICA) and bool(libraries)
             whole = [*WHOLE, *libraries, *NOT_WHOLE] if is_graded else []
             output = self._scratch / "bin" / target.name
