@@ -100,7 +100,8 @@ TEST(IdealModels, FollowTheDocumentsExample) {
   EXPECT_EQ(IdealVr(kExample, 5), Verdict::kUnavailable);
   EXPECT_EQ(IdealSaucr(kExample, 5, Crashes::kWithGaps), Verdict::kCorrect);
   EXPECT_EQ(IdealSaucr(kExample, 5, Crashes::kAtOnce), Verdict::kCorrect);
-  EXPECT_EQ(IdealMemory(kExample, 5), Loss::kPossible) << "at the end four of five have lost theirs";
+  EXPECT_EQ(IdealMemory(kExample, 5), Loss::kPossible)
+      << "at the end four of five have lost theirs";
 }
 
 TEST(IdealModels, ThreeLostOfFiveRecoverAndFourDoNot) {
