@@ -62,30 +62,70 @@ GRADED_TEST(Data, NotFromTheIncomplete, "6c", 2,
   WaitForReplica3(772, {0, 1, 2, 4});
 }
 
-// Until there is a leader, it takes this replica for a candidate's voter: it does not campaign.
-void LeadWithoutCampaignsOf(Stage& stage, PeerId voter, EntryId lle) {
-  SaucrWorld& world = stage.world;
-  const RequestVote request{world.checker.claims(voter).term + 1, 0, lle, /*pre_vote=*/false};
-  for (int i = 0; i < 30 && world.Leader() == kNobody; ++i) {
-    stage.Send(voter, request);
-    world.cluster.RunUntil([&] { return world.Leader() != kNobody; }, 100ms);
+// A candidate asks for this replica's vote until there is a leader. So it does not campaign itself.
+void LeadWithoutCampaignsOf(PeerId voter, PeerId candidate, EntryId lle, SaucrWorld& world,
+                            testkit::Client& client) {
+  const RequestVote request{world.checker.claims(voter).term + 1, candidate, lle, false};
+  const auto leads = [&] { return world.Leader() != kNobody; };
+  for (int i = 0; i < 30 && !leads(); ++i) {
+    client.Call(voter, request, 90ms, [](const auto&) {});
+    world.cluster.RunUntil(leads, 100ms);
   }
-  ASSERT_NE(world.Leader(), kNobody);
+  ASSERT_TRUE(leads());
   ASSERT_NE(world.Leader(), voter);
 }
 
-GRADED_TEST(Data, FromAFollowerThatHasIt, "6c", 2,
-            "A leader that is not whole takes the log of a follower that reaches its LLE.") {
+void TakeALog() {
   Stage stage(773, 5);
+  testkit::Client client(stage.world.cluster.simulator());
   ASSERT_NO_FATAL_FAILURE(LoseTheData(stage));
   stage.Connect({0, 1, 3});
-  ASSERT_NO_FATAL_FAILURE(LeadWithoutCampaignsOf(stage, 3, {1, 3}));
+  ASSERT_NO_FATAL_FAILURE(LeadWithoutCampaignsOf(3, 0, {1, 3}, stage.world, client));
   EXPECT_NE(stage.world.WaitForProposer(), kNobody);
   EXPECT_TRUE(HasCommitted(stage.world, "entry 3 of term 1"));
   stage.Connect({0, 1, 2, 3, 4});
   EXPECT_TRUE(stage.world.Commit(5));
   EXPECT_TRUE(stage.world.WaitForAllApplied());
   EXPECT_TRUE(stage.world.AllInvariantsHold());
+}
+
+// The disk of a replica hangs while the others take snapshots. It crashes with the leader.
+void TakeASnapshot() {
+  SaucrWorld world({.replicas = 3, .seed = 779});
+  testkit::Client client(world.cluster.simulator());
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  ASSERT_TRUE(world.Commit(5));
+  ASSERT_TRUE(world.WaitForAllApplied());
+  const PeerId dies = world.Leader();
+  const PeerId lost = world.Followers()[0], has = world.Followers()[1];
+  const auto hangs = faults::FsDelay({lost}, 30s);
+  world.cluster.Begin(hangs);
+  for (std::uint64_t number = 1; number <= 100 && !world.checker.HasSnapshot(has); ++number) {
+    bool is_over = false;
+    world.client.Submit(CommandText(1000 + number, 64 << 10), [&](bool) { is_over = true; });
+    ASSERT_TRUE(world.cluster.RunUntil([&] { return is_over; }, 1s));
+  }
+  ASSERT_TRUE(world.checker.HasSnapshot(has));
+  ASSERT_TRUE(world.WaitForAllApplied());
+  const EntryId last = world.LastCommitted();
+  world.cluster.Crash(dies);
+  world.cluster.Crash(lost);
+  world.cluster.End(hangs);
+  world.cluster.Restart(lost);
+  ASSERT_NO_FATAL_FAILURE(LeadWithoutCampaignsOf(has, lost, last, world, client));
+  EXPECT_EQ(world.WaitForProposer(), lost);
+  EXPECT_GE(world.checker.claims(lost).restored, 1U) << "its disk has the first entries alone";
+  world.cluster.Restart(dies);
+  EXPECT_TRUE(world.Commit(5));
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(Data, FromAFollowerThatHasIt, "6c", 2,
+            "A leader that is not whole takes the log of a follower that reaches its LLE, also by "
+            "a snapshot.") {
+  ASSERT_NO_FATAL_FAILURE(TakeALog());
+  TakeASnapshot();
 }
 
 // The leader of term 1 has named replica 0 with (1,3). It alone got that entry, and has lost it.
