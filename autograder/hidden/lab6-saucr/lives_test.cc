@@ -91,6 +91,8 @@ GRADED_TEST(Lives, DurableAcknowledgementsStay, "6c", 1,
   world.cluster.Restart(crashes);
   EXPECT_TRUE(world.cluster.RunUntil([&] { return world.LastCommitted() >= entry; }, 1s))
       << "the disks of two of three have it";
+  EXPECT_EQ(world.checker.claims(crashes).recovery, Recovery::kRecovering)
+      << "it has answered nothing in its new life";
   world.cluster.Heal();
   EXPECT_TRUE(world.Commit(5, 8s));
   EXPECT_TRUE(world.WaitForAllApplied(8s));
