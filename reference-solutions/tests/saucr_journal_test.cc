@@ -56,7 +56,7 @@ TEST(SaucrWal, HolesInUnsyncedEntriesAreCutOff) {
 
 class SaucrJournal : public ::testing::Test {
  protected:
-  // What this writes in a step of its own.
+  // Runs `body` in a step of its own, at whose end its records are written.
   void Step(const std::function<void()>& body) {
     replica_.In(body);
     replica_.Run();

@@ -628,7 +628,7 @@ class Exploration : public StateSearch<ModelState> {
 
   // ---- states ----
 
-  // What no step and no invariant asks for again is forgotten.
+  // Forgets all that no step and no invariant asks for again.
   void Normalize(ModelState& state) const override {
     for (std::size_t number = 1; number <= kTermsMax; ++number) {
       Term& term = At(state, number);
