@@ -60,7 +60,9 @@ def run(kit: Kit, revision: str) -> int:
     labs = load_labs(kit)
     rebase = Rebase(kit, labs, revision)
     found: list[Patched] = [*load_mutants(kit), *load_alternatives(kit)]
-    found += [variant for lab in labs.by_id for variant in load_variants(kit, lab)]
+    # A variant of another lab changes given code, too, which is no part of the reference.
+    diagnosed = [lab.id for lab in labs.by_id.values() if lab.diagnosis]
+    found += [variant for lab in diagnosed for variant in load_variants(kit, lab)]
     found += attacks.load_patches(kit)
     with console.progress("Rebasing") as advance:
         results = parallel.run_all(found, rebase.one, advance)
