@@ -41,6 +41,9 @@ constexpr std::size_t kCatchUpBytesMax = 128 * 1024;
 constexpr Duration kCatchUpTimeoutMin = 100ms;
 constexpr Duration kCatchUpTimeoutMax = 1s;
 
+// A leader's write may take this time. A quorum hides a slow disk of the leader, but not for ever.
+constexpr Duration kOwnDiskTimeout = 10s;
+
 // A campaign's answers count for this time, or until the term or its leader is another. The next
 // campaign may ask for pre-votes meanwhile: a distant or slow voter needs more than a timeout.
 constexpr Duration kAnswersAwaited = 1s;
@@ -405,7 +408,9 @@ void Raft::Round() {
 
   // The clients have their answer: these waits delay nobody.
   ReleaseStragglers(round, term, first);
-  own_write->Wait();  // our own disk may be the slowest: the quorum must live until then
+  // The quorum must live until our own disk has written, too. A disk that cannot keep up would fill
+  // our memory: another replica leads before that.
+  if (own_write->Wait(kOwnDiskTimeout) == Outcome::kTimedOut && Leads(term)) BecomeFollower(term);
 }
 
 void Raft::AppendPending() {

@@ -1,5 +1,8 @@
+// Slow disks and elections.
+//
 // Disks that take longer for a vote than an election timeout delay an election, and do not prevent
-// it: all replicas on one laptop share such a disk.
+// it: all replicas on one laptop share such a disk. A leader's disk that is far behind ends its
+// office: a quorum hides that disk until the leader's memory is full.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -37,6 +40,34 @@ INSTANTIATE_TEST_SUITE_P(EachDelay, SlowVotes, testing::Values(150ms, 250ms, 400
                          [](const auto& delay) {
                            return std::to_string(delay.param / 1ms) + "ms";
                          });
+
+// The leader after 30 s of a command a second, while each of the leader's writes takes `delay`.
+PeerId LeaderAfter(RaftWorld& world, PeerId leader, Duration delay) {
+  world.cluster.Begin(faults::FsDelay({leader}, delay));
+  for (int i = 0; i < 30; ++i) {
+    world.client.Submit("command " + std::to_string(i), [](bool) {});
+    world.cluster.RunFor(1s);
+  }
+  return world.checker.Leader();
+}
+
+TEST(SlowDisks, ALeaderThatIsFarBehindLeavesItsOffice) {
+  RaftWorld world({.replicas = 3, .seed = 32});
+  const PeerId leader = world.WaitForLeader();
+  ASSERT_NE(leader, kNobody);
+  const PeerId next = LeaderAfter(world, leader, 20s);
+  EXPECT_NE(next, kNobody);
+  EXPECT_NE(next, leader);
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+TEST(SlowDisks, ALeaderThatIsAtWorkStays) {
+  RaftWorld world({.replicas = 3, .seed = 33});
+  const PeerId leader = world.WaitForLeader();
+  ASSERT_NE(leader, kNobody);
+  EXPECT_EQ(LeaderAfter(world, leader, 800ms), leader);
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
 
 }  // namespace
 }  // namespace depfast::raft
