@@ -1,44 +1,25 @@
 // The program of `kit explore lab5`. It calls the rules that it is linked with. Its test has no
 // points.
-#include <gtest/gtest.h>
-
-#include <cstdio>
-#include <nlohmann/json.hpp>
-
 #include "copilot_model.h"
 #include "copilot_scopes.h"
-#include "testkit/environment.h"
+#include "explored_scopes.h"
 
 namespace depfast::copilot {
 namespace {
 
-nlohmann::ordered_json Report(const NamedScope& named, const Explored& explored) {
-  const auto& coverage = explored.coverage;
-  const nlohmann::ordered_json counts = {{"fast commits", coverage.fast_commits},
-                                         {"slow commits", coverage.slow_commits},
-                                         {"takeovers: kept", coverage.recovered},
-                                         {"no-op", coverage.given_up},
-                                         {"wait", coverage.undecided}};
-  return {{"scope", named.name}, {"states", coverage.states},     {"complete", explored.complete},
-          {"counts", counts},    {"violated", explored.violated}, {"steps", explored.steps}};
-}
-
 GRADED_TEST(CopilotScopes, EveryRun, "5d", 0,
             "Copilot's rules are correct in every run of small clusters.") {
-  const Rules rules{&Suggestion, &SlowDependency, &RivalsOf, &ChooseAfterPrepare};
-  const std::size_t states_max = testkit::TheEnvironment().states_max;
-  auto scopes = nlohmann::ordered_json::array();
-  for (const NamedScope& named : AllScopes()) {
-    const Explored explored = Explore(named.scope, rules, states_max);
-    scopes.push_back(Report(named, explored));
-    if (testkit::TheEnvironment().progress) {
-      std::printf("explored %zu of %zu scopes\n", scopes.size(), AllScopes().size());
-      std::fflush(stdout);
-    }
-    EXPECT_EQ(explored.violated, "") << named.name;
-    if (!explored.violated.empty()) break;
-  }
-  RecordProperty("explored", nlohmann::ordered_json{{"scopes", scopes}}.dump());
+  const auto explore = [](const Scope& scope, std::size_t states_max) {
+    const Rules rules{&Suggestion, &SlowDependency, &RivalsOf, &ChooseAfterPrepare};
+    return Explore(scope, rules, states_max);
+  };
+  ReportScopes(AllScopes(), explore, [](const Coverage& coverage) {
+    return nlohmann::ordered_json{{"fast commits", coverage.fast_commits},
+                                  {"slow commits", coverage.slow_commits},
+                                  {"takeovers: kept", coverage.recovered},
+                                  {"no-op", coverage.given_up},
+                                  {"wait", coverage.undecided}};
+  });
 }
 
 }  // namespace
