@@ -77,7 +77,7 @@ GRADED_TEST(Commit, RandomAcknowledgements, "6a", 1,
     std::ranges::generate(acks, [&] { return any.AnyAcks(); });
     const Lives lives = LivesOver(acks, any);
     const EntryIndex term_began_at = 1 + any.Below(5);
-    EXPECT_EQ(rules.CommittedUpTo(term_began_at, acks, lives),
+    EXPECT_EQ(rules.committed(term_began_at, acks, lives, quorums),
               model::CommittedUpTo(term_began_at, acks, lives, quorums))
         << "term began at " << term_began_at << ", acknowledgements "
         << testing::PrintToString(acks) << ", lives " << testing::PrintToString(lives);
@@ -93,7 +93,7 @@ void AskBeats(AskedRules& rules, AnyQuestion& any) {
     const int around = quorums.majority() + static_cast<int>(any.Below(4) == 0 ? 0 : 1);
     const int count = any.Below(8) == 0 ? 1 + static_cast<int>(any.Below(7)) : around;
     functional.push_back(std::min(count, quorums.replicas()));
-    state = rules.NextMode(state, functional.back(), quorums);
+    state = rules.next_mode(state, functional.back(), quorums);
     EXPECT_EQ(state.mode, model::ModeAfter(functional, quorums))
         << quorums.replicas()
         << " replicas, functional at each beat: " << testing::PrintToString(functional);
@@ -120,10 +120,10 @@ GRADED_TEST(Markers, RandomQuestions, "6b", 1,
     std::ranges::generate(appended, [&] { return EntryId{1 + any.Below(3), 1 + any.Below(4)}; });
     std::ranges::sort(appended, {}, [](const EntryId& id) { return std::pair(id.index, id.term); });
     const auto question = "markers " + testing::PrintToString(markers);
-    EXPECT_EQ(rules.IsOnDisk(markers), model::IsOnDisk(markers)) << question;
-    EXPECT_EQ(rules.FastSwitch(markers, appended), model::FastSwitch(markers, appended))
+    EXPECT_EQ(rules.is_on_disk(markers), model::IsOnDisk(markers)) << question;
+    EXPECT_EQ(rules.fast_switch(markers, appended), model::FastSwitch(markers, appended))
         << question << ", appended " << testing::PrintToString(appended);
-    EXPECT_EQ(rules.LatestOnDisk(markers, last, recovered),
+    EXPECT_EQ(rules.latest_on_disk(markers, last, recovered),
               model::LatestOnDisk(markers, last, recovered))
         << question << ", last " << testing::PrintToString(last) << ", recovered "
         << testing::PrintToString(recovered);
@@ -138,11 +138,11 @@ GRADED_TEST(Maps, RandomQuestions, "6b", 1,
     const int replicas = any.AnyQuorums().replicas();
     const LleMap ours = any.Map(replicas);
     const LleMap told = any.Map(replicas);
-    EXPECT_EQ(rules.Merged(ours, told), model::Merged(ours, told))
+    EXPECT_EQ(rules.merged(ours, told), model::Merged(ours, told))
         << testing::PrintToString(ours) << " and " << testing::PrintToString(told);
     const EntryId last{3 + any.Below(2), 4 + any.Below(2)};  // no known value is ahead
     const auto named = any.Some(replicas);
-    EXPECT_EQ(rules.MapOfRound(ours, last, named), model::MapOfRound(ours, last, named))
+    EXPECT_EQ(rules.map_of_round(ours, last, named), model::MapOfRound(ours, last, named))
         << testing::PrintToString(ours) << ", round up to " << testing::PrintToString(last)
         << ", named " << testing::PrintToString(named);
   }
@@ -159,7 +159,7 @@ GRADED_TEST(Lle, RandomAnswers, "6c", 1,
     const EntryId on_disk = any.Entry();
     std::vector<LleMap> answers(any.Below(static_cast<unsigned>(quorums.replicas())));
     std::ranges::generate(answers, [&] { return any.Map(quorums.replicas()); });
-    EXPECT_EQ(rules.RecoveredLle(self, on_disk, answers, quorums),
+    EXPECT_EQ(rules.recovered_lle(self, on_disk, answers, quorums),
               model::RecoveredLle(self, on_disk, answers, quorums))
         << "replica " << self << " of " << quorums.replicas() << ", on disk "
         << testing::PrintToString(on_disk) << ", answers " << testing::PrintToString(answers);
@@ -175,7 +175,7 @@ GRADED_TEST(Votes, RandomRequests, "6c", 1,
     const bool is_recovering = any.Below(4) == 0;
     const EntryId ours = any.Entry();
     const EntryId candidates = any.Entry();
-    EXPECT_EQ(rules.GrantsVote(is_recovering, ours, candidates),
+    EXPECT_EQ(rules.grants_vote(is_recovering, ours, candidates),
               model::GrantsVote(is_recovering, ours, candidates))
         << (is_recovering ? "recovering, " : "") << testing::PrintToString(ours) << " for "
         << testing::PrintToString(candidates);
@@ -201,7 +201,7 @@ GRADED_TEST(Data, RandomAnswers, "6c", 1,
     const EntryId own{1, any.Below(4)};
     const EntryId recovered{2, 2 + any.Below(3)};
     const auto answers = AnyAnswers(quorums, any);
-    EXPECT_EQ(rules.ChooseData(own, recovered, answers, quorums),
+    EXPECT_EQ(rules.choose(own, recovered, answers, quorums),
               model::ChooseData(own, recovered, answers, quorums))
         << quorums.replicas() << " replicas, own " << testing::PrintToString(own) << ", recovered "
         << testing::PrintToString(recovered) << ", answers " << testing::PrintToString(answers);

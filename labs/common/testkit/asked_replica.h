@@ -1,25 +1,25 @@
 // AskedReplica: a replica whose driver answers questions, and the answers that it has given.
 //
-//   AskedReplica<RuleAnswer> replica;
+//   AskedReplica replica;
 //   const RuleAnswer answer = replica.Ask(AskVote{...});
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include <map>
+#include <any>
 #include <memory>
 #include <msgpack.hpp>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
+#include "depfast/host/frame.h"
 #include "testkit/client.h"
 #include "testkit/cluster.h"
 
 namespace depfast {
 
-// Answer: the reply to each question.
-template <typename Answer>
 class AskedReplica {
  public:
   // Starts a cluster.
@@ -37,12 +37,14 @@ class AskedReplica {
 
   // The answer to a question that was asked before is remembered.
   template <typename Question>
-  Answer Ask(const Question& question) {
-    msgpack::sbuffer bytes;
-    msgpack::pack(bytes, question);
-    const auto [known, is_new] =
-        answers_.try_emplace({Question::kMethod, std::string(bytes.data(), bytes.size())});
-    if (!is_new || !has_answers_) return known->second;
+  typename Question::Reply Ask(const Question& question) {
+    using Answer = typename Question::Reply;
+    std::string key;
+    frame_internal::StringSink sink(key);
+    msgpack::pack(sink, Question::kMethod);
+    msgpack::pack(sink, question);
+    const auto [known, is_new] = answers_.try_emplace(std::move(key), Answer());
+    if (!is_new || !has_answers_) return std::any_cast<const Answer&>(known->second);
     struct Answered {
       bool is_over = false;
       std::optional<Answer> answer;
@@ -52,7 +54,8 @@ class AskedReplica {
                  [answered](const std::optional<Answer>& answer) { *answered = {true, answer}; });
     cluster_.RunUntil([&] { return answered->is_over || !cluster_.first_death().empty(); }, 2s);
     has_answers_ = answered->answer.has_value();
-    return known->second = answered->answer.value_or(Answer());
+    known->second = answered->answer.value_or(Answer());
+    return std::any_cast<const Answer&>(known->second);
   }
 
   // Whether every question so far had an answer. Without one the rest get empty answers.
@@ -63,7 +66,7 @@ class AskedReplica {
 
   testkit::Cluster cluster_;
   testkit::Client client_;
-  std::map<std::pair<MethodId, std::string>, Answer> answers_;  // by method and question
+  std::unordered_map<std::string, std::any> answers_;  // by method and question
   bool has_answers_ = true;
 };
 

@@ -15,7 +15,7 @@
 
 namespace depfast::copilot {
 
-class AskedRules : public AskedReplica<RuleAnswer> {
+class AskedRules : public AskedReplica {
  public:
   // See copilot_rules.h. The answer to a question that was asked before is remembered.
   std::optional<EntryIndex> Suggestion(EntryIndex entry, EntryIndex dependency,

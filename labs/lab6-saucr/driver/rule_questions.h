@@ -4,8 +4,11 @@
 // calls them.
 #pragma once
 
-#include <cstdint>
 #include <msgpack.hpp>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "depfast/host/frame.h"
@@ -13,123 +16,51 @@
 
 namespace depfast::saucr {
 
-// The answer of any rule, as a message. Each question says which parts it fills.
-struct RuleAnswer {
-  std::int64_t number = 0;
-  bool has_entry = false;
-  EntryId entry = {};
-  LleMap map = {};
-  ModeState mode = {};
-  DataChoice choice = {};
-  MSGPACK_DEFINE(number, has_entry, entry, map, mode, choice)
+// Quorums in a message. Without a meaning if a replica is asked about a number that they refuse.
+struct CarriedQuorums {
+  int replicas = 3;
+
+  operator Quorums() const { return Quorums(replicas); }  // NOLINT: stands for them
+  MSGPACK_DEFINE(replicas)
 };
 
-// Answer: `number`, an index.
-struct AskCommitted {
-  using Reply = RuleAnswer;
-  static constexpr MethodId kMethod = 121;
-  static constexpr const char* kName = "AskCommitted";
-  EntryIndex term_began_at = 0;
-  std::vector<Acks> acks;
-  Lives lives;
-  MSGPACK_DEFINE(term_began_at, acks, lives)
+// A rule's argument, as a message carries it.
+template <typename Argument>
+Argument Carried(const Argument& argument) {
+  return argument;
+}
+inline CarriedQuorums Carried(const Quorums& quorums) { return {quorums.replicas()}; }
+inline std::vector<EntryId> Carried(std::span<const EntryId> ids) {
+  return {ids.begin(), ids.end()};
+}
+
+// The arguments of a rule; the reply is its result.
+template <MethodId kId, typename Function>
+struct RuleQuestion;
+
+template <MethodId kId, typename Result, typename... Arguments>
+struct RuleQuestion<kId, Result(Arguments...)> {
+  using Rule = Result(Arguments...);
+  struct Reply {
+    Result result = {};
+    MSGPACK_DEFINE(result)
+  };
+  static constexpr MethodId kMethod = kId;
+  static constexpr const char* kName = "RuleQuestion";
+
+  std::tuple<decltype(Carried(std::declval<Arguments>()))...> arguments;
+  MSGPACK_DEFINE(arguments)
 };
 
-// Answer: `mode`.
-struct AskMode {
-  using Reply = RuleAnswer;
-  static constexpr MethodId kMethod = 122;
-  static constexpr const char* kName = "AskMode";
-  ModeState now;
-  std::int32_t functional = 0;
-  std::int32_t replicas = 3;
-  MSGPACK_DEFINE(now, functional, replicas)
-};
-
-// Answer: `number`, 1 or 0.
-struct AskIsOnDisk {
-  using Reply = RuleAnswer;
-  static constexpr MethodId kMethod = 123;
-  static constexpr const char* kName = "AskIsOnDisk";
-  Markers markers;
-  MSGPACK_DEFINE(markers)
-};
-
-// Answer: `entry`, if `has_entry`.
-struct AskFastSwitch {
-  using Reply = RuleAnswer;
-  static constexpr MethodId kMethod = 124;
-  static constexpr const char* kName = "AskFastSwitch";
-  Markers markers;
-  std::vector<EntryId> appended;
-  MSGPACK_DEFINE(markers, appended)
-};
-
-// Answer: `entry`, if `has_entry`.
-struct AskLatestOnDisk {
-  using Reply = RuleAnswer;
-  static constexpr MethodId kMethod = 125;
-  static constexpr const char* kName = "AskLatestOnDisk";
-  Markers markers;
-  EntryId last;
-  EntryId recovered;
-  MSGPACK_DEFINE(markers, last, recovered)
-};
-
-// Answer: `map`.
-struct AskMapOfRound {
-  using Reply = RuleAnswer;
-  static constexpr MethodId kMethod = 126;
-  static constexpr const char* kName = "AskMapOfRound";
-  LleMap known;
-  EntryId last;
-  std::vector<PeerId> named;
-  MSGPACK_DEFINE(known, last, named)
-};
-
-// Answer: `map`.
-struct AskMerged {
-  using Reply = RuleAnswer;
-  static constexpr MethodId kMethod = 127;
-  static constexpr const char* kName = "AskMerged";
-  LleMap ours;
-  LleMap told;
-  MSGPACK_DEFINE(ours, told)
-};
-
-// Answer: `entry`, if `has_entry`.
-struct AskRecoveredLle {
-  using Reply = RuleAnswer;
-  static constexpr MethodId kMethod = 128;
-  static constexpr const char* kName = "AskRecoveredLle";
-  PeerId self = 0;
-  EntryId on_disk;
-  std::vector<LleMap> answers;
-  std::int32_t replicas = 3;
-  MSGPACK_DEFINE(self, on_disk, answers, replicas)
-};
-
-// Answer: `number`, 1 or 0.
-struct AskVote {
-  using Reply = RuleAnswer;
-  static constexpr MethodId kMethod = 129;
-  static constexpr const char* kName = "AskVote";
-  bool is_recovering = false;
-  EntryId ours;
-  EntryId candidates;
-  MSGPACK_DEFINE(is_recovering, ours, candidates)
-};
-
-// Answer: `choice`.
-struct AskData {
-  using Reply = RuleAnswer;
-  static constexpr MethodId kMethod = 130;
-  static constexpr const char* kName = "AskData";
-  EntryId own;
-  EntryId recovered;
-  std::vector<LogAnswer> answers;
-  std::int32_t replicas = 3;
-  MSGPACK_DEFINE(own, recovered, answers, replicas)
-};
+using AskCommitted = RuleQuestion<121, decltype(CommittedUpTo)>;
+using AskMode = RuleQuestion<122, decltype(NextMode)>;
+using AskIsOnDisk = RuleQuestion<123, decltype(IsOnDisk)>;
+using AskFastSwitch = RuleQuestion<124, decltype(FastSwitch)>;
+using AskLatestOnDisk = RuleQuestion<125, decltype(LatestOnDisk)>;
+using AskMapOfRound = RuleQuestion<126, decltype(MapOfRound)>;
+using AskMerged = RuleQuestion<127, decltype(Merged)>;
+using AskRecoveredLle = RuleQuestion<128, decltype(RecoveredLle)>;
+using AskVote = RuleQuestion<129, decltype(GrantsVote)>;
+using AskData = RuleQuestion<130, decltype(ChooseData)>;
 
 }  // namespace depfast::saucr

@@ -1,45 +1,59 @@
 // AskedRules: the rules of the solution under test, asked of a replica.
 //
 //   AskedRules rules;
-//   const Explored explored = Explore(scope, rules.All(), 50'000);
+//   EXPECT_TRUE(rules.is_on_disk({}));
+//   const Explored explored = Explore(scope, rules, 50'000);
 #pragma once
 
-#include <optional>
+#include <functional>
 #include <ostream>
-#include <span>
-#include <vector>
 
 #include "asked_replica.h"
 #include "rule_questions.h"
 #include "saucr_model.h"
-#include "saucr_rules.h"
 
 namespace depfast::saucr {
 
-class AskedRules : public AskedReplica<RuleAnswer> {
+class AskedRules : private AskedReplica, public Rules {
  public:
-  // See saucr_rules.h. The answer to a question that was asked before is remembered.
-  EntryIndex CommittedUpTo(EntryIndex term_began_at, const std::vector<Acks>& acks,
-                           const Lives& lives);
-  ModeState NextMode(const ModeState& now, int functional, const Quorums& quorums);
-  bool IsOnDisk(const Markers& markers);
-  std::optional<EntryId> FastSwitch(const Markers& markers, std::span<const EntryId> appended);
-  std::optional<EntryId> LatestOnDisk(const Markers& markers, EntryId last, EntryId recovered);
-  LleMap MapOfRound(const LleMap& known, EntryId last, const std::vector<PeerId>& named);
-  LleMap Merged(const LleMap& ours, const LleMap& told);
-  std::optional<EntryId> RecoveredLle(PeerId self, EntryId on_disk,
-                                      const std::vector<LleMap>& answers, const Quorums& quorums);
-  bool GrantsVote(bool is_recovering, EntryId ours, EntryId candidates);
-  DataChoice ChooseData(EntryId own, EntryId recovered, const std::vector<LogAnswer>& answers,
-                        const Quorums& quorums);
+  AskedRules()
+      : Rules{.committed = Asks<AskCommitted>(),
+              .is_on_disk = Asks<AskIsOnDisk>(),
+              .fast_switch = Asks<AskFastSwitch>(),
+              .latest_on_disk = Asks<AskLatestOnDisk>(),
+              .map_of_round = Asks<AskMapOfRound>(),
+              .merged = Asks<AskMerged>(),
+              .recovered_lle = Asks<AskRecoveredLle>(),
+              .grants_vote = Asks<AskVote>(),
+              .choose = Asks<AskData>(),
+              .next_mode = Asks<AskMode>()} {}
 
-  // All that an exploration asks. The AskedRules must outlive it.
-  Rules All();
+ private:
+  template <typename Question>
+  std::function<typename Question::Rule> Asks() {
+    return
+        [this](const auto&... arguments) { return Ask(Question{{Carried(arguments)...}}).result; };
+  }
 };
 
 // For failure messages of GoogleTest.
-void PrintTo(const EntryId& id, std::ostream* out);
-void PrintTo(Mode mode, std::ostream* out);
-void PrintTo(const DataChoice& choice, std::ostream* out);
+inline void PrintTo(const EntryId& id, std::ostream* out) {
+  *out << "(" << id.term << "," << id.index << ")";
+}
+
+inline void PrintTo(Mode mode, std::ostream* out) {
+  *out << (mode == Mode::kFast ? "fast" : mode == Mode::kSlow ? "slow" : "an unknown mode");
+}
+
+inline void PrintTo(const DataChoice& choice, std::ostream* out) {
+  using Kind = DataChoice::Kind;
+  if (choice.kind == Kind::kTake) {
+    *out << "take the log of replica " << choice.from;
+  } else {
+    *out << (choice.kind == Kind::kAskMore ? "ask more"
+             : choice.kind == Kind::kOwn   ? "keep the own log"
+                                           : "an unknown choice");
+  }
+}
 
 }  // namespace depfast::saucr

@@ -50,6 +50,7 @@ struct Rules {
   std::function<decltype(RecoveredLle)> recovered_lle;
   std::function<decltype(GrantsVote)> grants_vote;
   std::function<decltype(ChooseData)> choose;
+  std::function<decltype(NextMode)> next_mode = {};  // no exploration asks for it
 
   // The rest of a replica. Each is true by the rule that it names.
   bool marker_is_behind_entries = true;  // R12

@@ -23,7 +23,7 @@ GRADED_TEST(SaucrRules, MemoryNeedsOneMoreThanDisks, "6a", 1,
             "it on disk.") {
   AskedRules rules;
   const auto committed = [&](const std::vector<Acks>& acks, EntryIndex term_began_at = 1) {
-    return rules.CommittedUpTo(term_began_at, acks, kFirstLives);
+    return rules.committed(term_began_at, acks, kFirstLives, kFive);
   };
   EXPECT_EQ(committed({Has(2, 0), Has(2, 0), Has(2, 0), Has(2, 0), Has(0, 0)}), 2U)
       << "four memories of five";
@@ -43,7 +43,7 @@ GRADED_TEST(SaucrRules, DownAtOnceUpAfterThree, "6a", 1,
   AskedRules rules;
   ModeState state;
   const auto mode = [&](int functional) {
-    state = rules.NextMode(state, functional, kFive);
+    state = rules.next_mode(state, functional, kFive);
     return state.mode;
   };
   EXPECT_EQ(mode(4), Mode::kSlow) << "one beat";
@@ -57,16 +57,16 @@ GRADED_TEST(SaucrRules, MarkersTellTheMode, "6b", 1,
             "The two markers say whether a crash has lost entries. Equal ones say that it has "
             "not, and the term counts before the index.") {
   AskedRules rules;
-  EXPECT_TRUE(rules.IsOnDisk({})) << "a new replica";
-  EXPECT_FALSE(rules.IsOnDisk({.fast_switch = {1, 3}, .latest_on_disk = {1, 2}}));
-  EXPECT_TRUE(rules.IsOnDisk({.fast_switch = {1, 3}, .latest_on_disk = {1, 3}})) << "equal";
-  EXPECT_FALSE(rules.IsOnDisk({.fast_switch = {2, 1}, .latest_on_disk = {1, 2}})) << "two terms";
+  EXPECT_TRUE(rules.is_on_disk({})) << "a new replica";
+  EXPECT_FALSE(rules.is_on_disk({.fast_switch = {1, 3}, .latest_on_disk = {1, 2}}));
+  EXPECT_TRUE(rules.is_on_disk({.fast_switch = {1, 3}, .latest_on_disk = {1, 3}})) << "equal";
+  EXPECT_FALSE(rules.is_on_disk({.fast_switch = {2, 1}, .latest_on_disk = {1, 2}})) << "two terms";
   const std::vector<EntryId> appended = {{1, 4}, {1, 5}};
-  EXPECT_EQ(rules.FastSwitch({{1, 3}, {1, 3}}, appended), (EntryId{1, 4}))
+  EXPECT_EQ(rules.fast_switch({{1, 3}, {1, 3}}, appended), (EntryId{1, 4}))
       << "all before entry 4 is on the disk";
-  EXPECT_EQ(rules.FastSwitch({{1, 3}, {1, 2}}, appended), std::nullopt)
+  EXPECT_EQ(rules.fast_switch({{1, 3}, {1, 2}}, appended), std::nullopt)
       << "the disk says already that entries are missing";
-  EXPECT_EQ(rules.LatestOnDisk({{1, 3}, {1, 2}}, {1, 5}, {}), (EntryId{1, 5}));
+  EXPECT_EQ(rules.latest_on_disk({{1, 3}, {1, 2}}, {1, 5}, {}), (EntryId{1, 5}));
 }
 
 GRADED_TEST(SaucrRules, TheMapOfARound, "6b", 1,
@@ -75,9 +75,9 @@ GRADED_TEST(SaucrRules, TheMapOfARound, "6b", 1,
   AskedRules rules;
   const LleMap known = {{1, 4}, {1, 4}, {1, 2}, {1, 4}, {0, 0}};
   const LleMap named = {{1, 5}, {1, 5}, {1, 2}, {1, 5}, {0, 0}};
-  EXPECT_EQ(rules.MapOfRound(known, {1, 5}, {0, 1, 3}), named);
-  EXPECT_EQ(rules.Merged(named, known), named) << "a late message";
-  EXPECT_EQ(rules.Merged({{1, 5}, {2, 1}, {0, 0}}, {{2, 1}, {1, 5}, {1, 1}}),
+  EXPECT_EQ(rules.map_of_round(known, {1, 5}, {0, 1, 3}), named);
+  EXPECT_EQ(rules.merged(named, known), named) << "a late message";
+  EXPECT_EQ(rules.merged({{1, 5}, {2, 1}, {0, 0}}, {{2, 1}, {1, 5}, {1, 1}}),
             (LleMap{{2, 1}, {2, 1}, {1, 1}}))
       << "each value for itself";
 }
@@ -88,12 +88,12 @@ GRADED_TEST(SaucrRules, MaxAmongMinority, "6c", 1,
   AskedRules rules;
   const LleMap first = {{1, 2}, {1, 7}, {1, 7}, {1, 7}, {1, 7}};
   const LleMap second = {{1, 5}, {1, 6}, {1, 6}, {1, 6}, {1, 6}};
-  EXPECT_EQ(rules.RecoveredLle(0, {1, 1}, {first}, kFive), std::nullopt) << "one answer of two";
-  EXPECT_EQ(rules.RecoveredLle(0, {1, 1}, {first, second}, kFive), (EntryId{1, 5}));
-  EXPECT_EQ(rules.RecoveredLle(0, {2, 3}, {first, second}, kFive), (EntryId{2, 3})) << "its disk";
-  EXPECT_FALSE(rules.GrantsVote(true, {1, 1}, {1, 9})) << "a recovering replica grants no vote";
-  EXPECT_FALSE(rules.GrantsVote(false, {1, 5}, {1, 4}));
-  EXPECT_TRUE(rules.GrantsVote(false, {1, 5}, {2, 1}));
+  EXPECT_EQ(rules.recovered_lle(0, {1, 1}, {first}, kFive), std::nullopt) << "one answer of two";
+  EXPECT_EQ(rules.recovered_lle(0, {1, 1}, {first, second}, kFive), (EntryId{1, 5}));
+  EXPECT_EQ(rules.recovered_lle(0, {2, 3}, {first, second}, kFive), (EntryId{2, 3})) << "its disk";
+  EXPECT_FALSE(rules.grants_vote(true, {1, 1}, {1, 9})) << "a recovering replica grants no vote";
+  EXPECT_FALSE(rules.grants_vote(false, {1, 5}, {1, 4}));
+  EXPECT_TRUE(rules.grants_vote(false, {1, 5}, {2, 1}));
 }
 
 GRADED_TEST(SaucrRules, DataOfALeader, "6c", 1,
@@ -102,14 +102,13 @@ GRADED_TEST(SaucrRules, DataOfALeader, "6c", 1,
   AskedRules rules;
   const EntryId own = {1, 2};
   const EntryId recovered = {1, 5};
-  EXPECT_EQ(rules.ChooseData(own, recovered, {{3, {1, 5}, false}}, kFive),
-            (DataChoice{Kind::kTake, 3}))
+  EXPECT_EQ(rules.choose(own, recovered, {{3, {1, 5}, false}}, kFive), (DataChoice{Kind::kTake, 3}))
       << "a log that has reached the LLE";
-  EXPECT_EQ(rules.ChooseData(own, recovered, {{1, {1, 4}, true}}, kFive), DataChoice())
+  EXPECT_EQ(rules.choose(own, recovered, {{1, {1, 4}, true}}, kFive), DataChoice())
       << "one whole answer of two";
-  EXPECT_EQ(rules.ChooseData(own, recovered, {{1, {1, 4}, true}, {2, {1, 3}, true}}, kFive),
+  EXPECT_EQ(rules.choose(own, recovered, {{1, {1, 4}, true}, {2, {1, 3}, true}}, kFive),
             (DataChoice{Kind::kTake, 1}));
-  EXPECT_EQ(rules.ChooseData(own, recovered, {{1, {1, 1}, true}, {2, {1, 1}, true}}, kFive),
+  EXPECT_EQ(rules.choose(own, recovered, {{1, {1, 1}, true}, {2, {1, 1}, true}}, kFive),
             (DataChoice{Kind::kOwn}))
       << "its own disk has more";
 }
