@@ -84,13 +84,13 @@ bool SaucrBase::SendEntries(PeerId peer) {
 bool SaucrBase::SendSnapshot(PeerId peer) {
   const std::uint64_t term = term_;
   const Snapshot snapshot = snapshot_;  // a newer one may replace snapshot_ meanwhile
-  const EntryId last{snapshot.last_term, snapshot.last_index};
   std::uint64_t received = 0;
   do {
     const auto call =
         runtime_.rpc().Call(peer,
-                            InstallSnapshot{term, runtime_.self(), last, snapshot.state.size(),
-                                            received, snapshot.state.substr(received, kChunkBytes)},
+                            InstallSnapshot{term, runtime_.self(), snapshot.last_index,
+                                            snapshot.last_term, snapshot.state.size(), received,
+                                            snapshot.state.substr(received, kChunkBytes)},
                             kCatchUpTimeoutMax);
     if (call->Wait() != Outcome::kReady || !Leads(term)) return false;
     if (call->reply().term > term_) BecomeFollower(call->reply().term);
@@ -98,7 +98,7 @@ bool SaucrBase::SendSnapshot(PeerId peer) {
     if (!Leads(term) || received > snapshot.state.size()) return false;  // a nonsensical answer
     followers_.Of(peer).answered_at = runtime_.Now();
   } while (received < snapshot.state.size());
-  followers_.HasUpTo(peer, last.index);
+  followers_.HasUpTo(peer, snapshot.last_index);
   return true;
 }
 
@@ -108,7 +108,8 @@ InstallSnapshotReply SaucrBase::OnInstallSnapshot(const InstallSnapshot& request
   std::uint64_t received = 0;
   if (request.term >= term_) {
     HearLeader(request.term, request.leader);
-    received = TakePart(request.last, request.total_bytes, request.offset, request.data);
+    received = TakePart({request.last_term, request.last_index}, request.total_bytes,
+                        request.offset, request.data);
     journal_.Sync()->Wait();
   }
   AwaitTerm();
@@ -145,7 +146,7 @@ void SaucrBase::InstallIncoming() {
 void SaucrBase::RestoreSnapshot() {
   machine_.Restore(snapshot_.state);
   commit_index_ = agreed_ = snapshot_.last_index;
-  ObserveRestore(runtime_, {snapshot_.last_term, snapshot_.last_index});
+  ObserveRestore(runtime_, snapshot_.last_index, snapshot_.last_term);
   ObserveCommit(runtime_, commit_index_);
 }
 

@@ -19,10 +19,13 @@
 #include "depfast/host/frame.h"
 #include "depfast/time.h"
 #include "raft_log.h"
+#include "raft_messages.h"
 #include "saucr_types.h"
 
 namespace depfast::saucr {
 
+using raft::InstallSnapshot;
+using raft::InstallSnapshotReply;
 using raft::LogEntry;
 using raft::RaftLog;
 
@@ -148,30 +151,6 @@ struct FetchLog {
   EntryIndex first = 0;      // entries from here on are wanted; 0: none, only where the log ends
   std::uint64_t offset = 0;  // of the snapshot's state that is wanted
   MSGPACK_DEFINE(term, leader, first, offset)
-};
-
-struct InstallSnapshotReply {
-  std::uint64_t term = 0;
-  // The number of this snapshot's bytes that the follower has, in order; all of them once it is
-  // restored durably, or no longer needed.
-  std::uint64_t received = 0;
-  MSGPACK_DEFINE(term, received)
-};
-
-// A part of the leader's snapshot, for a follower that needs entries which the leader no longer
-// has.
-struct InstallSnapshot {
-  using Reply = InstallSnapshotReply;
-  static constexpr MethodId kMethod = 4;
-  static constexpr const char* kName = "InstallSnapshot";
-
-  std::uint64_t term = 0;
-  PeerId leader = kNobody;
-  EntryId last;  // the snapshot is the state after this entry
-  std::uint64_t total_bytes = 0;
-  std::uint64_t offset = 0;  // of `data` in the snapshot
-  std::string data;
-  MSGPACK_DEFINE(term, leader, last, total_bytes, offset, data)
 };
 
 }  // namespace depfast::saucr

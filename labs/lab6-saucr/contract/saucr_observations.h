@@ -1,17 +1,22 @@
-// The claims that a SAUCR replica makes about itself through Host::Observe. Tests cross-check them
-// with frames and disk contents. The given half of a replica makes them all.
+// The claims that a SAUCR replica makes about itself through Host::Observe: Raft's (lab 2), and
+// these. Tests cross-check them with frames and disk contents. The given half of a replica makes
+// them all.
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include "depfast/runtime.h"
+#include "raft_observations.h"
 #include "saucr_types.h"
-#include "tally.h"
 
 namespace depfast::saucr {
 
-enum class Role : std::uint8_t { kFollower = 0, kCandidate = 1, kLeader = 2 };
+using raft::ObserveApply;
+using raft::ObserveCommit;
+using raft::ObserveRestore;
+using raft::ObserveRole;
+using raft::Role;
+using enum raft::ObservationKind;
 
 enum class Recovery : std::uint8_t {
   kOnDisk = 0,      // nothing was lost
@@ -25,35 +30,11 @@ enum class FlushReason : std::uint8_t {
   kSlow = 2,        // this leader leaves fast mode (R6)
 };
 
-enum ObservationKind : std::uint32_t {
-  kRoleObservation = 1,      // term, role
-  kCommitObservation = 2,    // commit index
-  kApplyObservation = 3,     // index, term, CommandHash
-  kRestoreObservation = 4,   // index, term: the last entry of a snapshot
+enum SaucrObservationKind : std::uint32_t {
   kModeObservation = 5,      // term, mode: of a leader, at the begin of its term and at each change
   kRecoveryObservation = 6,  // Recovery; term and index of the LLE
   kFlushObservation = 7,     // FlushReason, last index of the log
 };
-
-// Whenever the term or the role changes.
-inline void ObserveRole(Runtime& runtime, std::uint64_t term, Role role) {
-  runtime.Observe({kRoleObservation, {term, static_cast<std::uint64_t>(role)}});
-}
-
-// Whenever the commit index advances.
-inline void ObserveCommit(Runtime& runtime, EntryIndex index) {
-  runtime.Observe({kCommitObservation, {index}});
-}
-
-// For each entry as it is applied, no-ops included, in order of the index.
-inline void ObserveApply(Runtime& runtime, EntryId entry, std::string_view command) {
-  runtime.Observe({kApplyObservation, {entry.index, entry.term, CommandHash(command)}});
-}
-
-// Whenever the state machine is restored to its state after `last`, at a start as well.
-inline void ObserveRestore(Runtime& runtime, EntryId last) {
-  runtime.Observe({kRestoreObservation, {last.index, last.term}});
-}
 
 inline void ObserveMode(Runtime& runtime, std::uint64_t term, Mode mode) {
   runtime.Observe({kModeObservation, {term, static_cast<std::uint64_t>(mode)}});
