@@ -29,7 +29,7 @@ GRADED_TEST(Maps, NeverGoBack, "6b", 2,
     const bool is_beat = random.Below(4) == 0;
     const bool is_new = !is_beat && random.Below(2) == 0;
     if (is_new) terms.push_back(1);
-    const Mode mode = is_new && random.Below(3) == 0 ? Mode::kSlow : Mode::kFast;
+    const Mode mode = random.Below(3) == 0 ? Mode::kSlow : Mode::kFast;
     AppendEntries request = is_beat ? stage.Beat(1, mode) : stage.Message(1, {}, terms, mode);
     request.map = told;
     const auto reply = stage.Ask(0, request);

@@ -14,14 +14,16 @@ std::string Milliseconds(Duration duration) {
 
 }  // namespace
 
-ElectionChecker::ElectionChecker(int replicas, Duration timeout_min, Violate violate)
-    : timeout_min_(timeout_min),
+ElectionChecker::ElectionChecker(const sim::GroupView& group, Duration timeout_min, Violate violate)
+    : group_(group),
+      timeout_min_(timeout_min),
       violate_(std::move(violate)),
-      replicas_(static_cast<std::size_t>(replicas)) {}
+      replicas_(static_cast<std::size_t>(group.replicas())) {}
 
 void ElectionChecker::OnRestart(PeerId replica, Time now, std::uint64_t disk_term) {
   terms_begun_ = std::max(terms_begun_, disk_term);
   Replica fresh;
+  fresh.said_term = std::max(At(replica).said_term, disk_term);
   fresh.told_term = std::max(At(replica).told_term, disk_term);
   fresh.step = now;
   fresh.waits_since = now;
@@ -73,12 +75,32 @@ void ElectionChecker::OnTerm(PeerId replica, std::uint64_t term, bool campaigns)
   if (term > terms_begun_ + (campaigns ? 1 : 0)) {
     violate_(ElectionRule::kTermsBeginByCampaign,
              Name(replica) + " is in term " + std::to_string(term) +
-                 ", and no candidate has begun a term after " + std::to_string(terms_begun_));
+                 ", and no candidate has begun a term after " + std::to_string(terms_begun_),
+             {});
   }
   terms_begun_ = std::max(terms_begun_, term);
 }
 
+void ElectionChecker::OnMessage(PeerId replica, std::uint64_t term, bool campaigns) {
+  OnTerm(replica, term, campaigns);
+  std::uint64_t& said = At(replica).said_term;
+  if (term < said) {
+    violate_(ElectionRule::kTermsGoForward,
+             Name(replica) + " sends a message of term " + std::to_string(term) +
+                 " after one of term " + std::to_string(said),
+             {});
+  }
+  said = std::max(said, term);
+}
+
 void ElectionChecker::OnRole(PeerId replica, std::uint64_t term, ElectionRole role) {
+  const std::uint64_t before = std::max(At(replica).term, At(replica).said_term);
+  if (term < before) {
+    violate_(ElectionRule::kTermsGoForward,
+             Name(replica) + " goes back from term " + std::to_string(before) + " to term " +
+                 std::to_string(term),
+             {});
+  }
   OnTerm(replica, term, role == ElectionRole::kCandidate);
   Replica& claims = At(replica);
   const bool campaigns = role == ElectionRole::kCandidate && term > claims.term;
@@ -88,7 +110,8 @@ void ElectionChecker::OnRole(PeerId replica, std::uint64_t term, ElectionRole ro
     violate_(ElectionRule::kElectionTimeoutPassed,
              Name(replica) + " campaigns in term " + std::to_string(term) + ", " +
                  Milliseconds(claims.step - *claims.leader_heard) +
-                 " after a message of its leader");
+                 " after a message of its leader",
+             {});
   }
   if (claims.role == ElectionRole::kLeader && role != ElectionRole::kLeader)
     claims.waits_since = claims.step;
@@ -102,12 +125,50 @@ int ElectionChecker::Grants(const Replica& replica, std::uint64_t term, bool pre
   return 1 + (granted == replica.grants.end() ? 0 : std::popcount(granted->second));
 }
 
-void ElectionChecker::OnLeads(PeerId replica, std::uint64_t term) {
-  const int votes = Grants(At(replica), term, /*pre_vote=*/false);
+bool ElectionChecker::OnLeads(PeerId replica, std::uint64_t term, Time now) {
+  const auto [leader, is_first] = leaders_.emplace(term, Seen{replica, now});
+  if (const Seen& first = leader->second; first.replica != replica) {
+    violate_(
+        ElectionRule::kOneLeader,
+        Name(first.replica) + " and " + Name(replica) + " both lead term " + std::to_string(term),
+        {{group_.AddressOf(first.replica), first.at, true,
+          Name(first.replica) + " began to lead after this."}});
+  }
+  if (is_first) CheckVotes(replica, term);
+  return is_first;
+}
+
+PeerId ElectionChecker::LeaderOf(std::uint64_t term) const {
+  const auto leader = leaders_.find(term);
+  return leader == leaders_.end() ? kNobody : leader->second.replica;
+}
+
+void ElectionChecker::OnVote(PeerId voter, std::uint64_t term, PeerId candidate, Time now) {
+  const auto vote = votes_.emplace(std::pair{voter, term}, Seen{candidate, now}).first;
+  const Seen& first = vote->second;
+  if (first.replica == candidate) return;
+  violate_(ElectionRule::kOneVote,
+           Name(voter) + " votes in term " + std::to_string(term) + " for " + Name(first.replica) +
+               " and for " + Name(candidate),
+           {{group_.AddressOf(voter), first.at, false,
+             "The first vote of " + Name(voter) + " in this term."}});
+}
+
+void ElectionChecker::OnVoteOnDisk(PeerId voter, std::uint64_t term, PeerId candidate, Time now) {
+  if (candidate != kNobody) return OnVote(voter, term, candidate, now);
+  if (!votes_.contains({voter, term})) return;
+  violate_(ElectionRule::kOneVote,
+           Name(voter) + " removes its vote of term " + std::to_string(term) + " from its disk",
+           {});
+}
+
+void ElectionChecker::CheckVotes(PeerId leader, std::uint64_t term) {
+  const int votes = Grants(At(leader), term, /*pre_vote=*/false);
   if (IsMajority(votes)) return;
-  violate_(ElectionRule::kLeaderHasVotes, Name(replica) + " leads term " + std::to_string(term) +
-                                              " with " + std::to_string(votes) + " of " +
-                                              std::to_string(replicas_.size()) + " votes");
+  violate_(ElectionRule::kLeaderHasVotes,
+           Name(leader) + " leads term " + std::to_string(term) + " with " + std::to_string(votes) +
+               " of " + std::to_string(replicas_.size()) + " votes",
+           {});
 }
 
 void ElectionChecker::OnSentVoteRequest(PeerId replica, PeerId to, CallId call,
@@ -122,7 +183,8 @@ void ElectionChecker::OnSentVoteRequest(PeerId replica, PeerId to, CallId call,
   if (IsMajority(votes)) return;
   violate_(ElectionRule::kCampaignHasPreVotes,
            Name(replica) + " asks for votes of term " + std::to_string(request.term) + " with " +
-               std::to_string(votes) + " of " + std::to_string(replicas_.size()) + " pre-votes");
+               std::to_string(votes) + " of " + std::to_string(replicas_.size()) + " pre-votes",
+           {});
 }
 
 void ElectionChecker::OnCampaign(PeerId replica) {
@@ -133,9 +195,10 @@ void ElectionChecker::OnCampaign(PeerId replica) {
   candidate.waits_since = candidate.step;
   campaigns_.push_back({replica, waited});
   if (waited >= timeout_min_) return;
-  violate_(ElectionRule::kElectionTimeoutPassed, Name(replica) + " asks for pre-votes " +
-                                                     Milliseconds(waited) +
-                                                     " after its election timeout began");
+  violate_(ElectionRule::kElectionTimeoutPassed,
+           Name(replica) + " asks for pre-votes " + Milliseconds(waited) +
+               " after its election timeout began",
+           {});
 }
 
 void ElectionChecker::OnVoteReply(PeerId replica, const Asked& asked, bool granted) {
@@ -155,7 +218,8 @@ void ElectionChecker::OnVoteReply(PeerId replica, const Asked& asked, bool grant
            Name(replica) + " grants a pre-vote of term " + std::to_string(asked.request.term) +
                (leads ? " while it leads"
                       : ", " + Milliseconds(voter.step - *asked.leader_heard) +
-                            " after a message of its leader"));
+                            " after a message of its leader"),
+           {});
 }
 
 }  // namespace depfast

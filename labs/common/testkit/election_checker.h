@@ -16,10 +16,15 @@
 #include "depfast/host/frame.h"
 #include "depfast/peer.h"
 #include "depfast/time.h"
+#include "sim/group_view.h"
+#include "testkit/history.h"
 
 namespace depfast {
 
 enum class ElectionRule {
+  kOneLeader,              // at most one leader a term
+  kOneVote,                // a replica votes once a term
+  kTermsGoForward,         // a replica's term never goes back, not even by a crash
   kTermsBeginByCampaign,   // a replica adopts no term that no candidate has begun
   kCampaignHasPreVotes,    // a candidate has received granted pre-votes of its term from a majority
   kLeaderHasVotes,         // a leader has received granted votes of its term from a majority
@@ -37,10 +42,12 @@ struct VoteRequest {
 
 class ElectionChecker {
  public:
-  using Violate = std::function<void(ElectionRule, const std::string& what)>;
+  // `earlier`: the steps that a report shows beside it.
+  using Violate = std::function<void(ElectionRule, const std::string& what,
+                                     std::vector<testkit::EarlierStep> earlier)>;
 
   // `timeout_min`: the shortest election timeout.
-  ElectionChecker(int replicas, Duration timeout_min, Violate violate);
+  ElectionChecker(const sim::GroupView& group, Duration timeout_min, Violate violate);
 
   // A vote that a replica was asked for, and what the replica knew then.
   struct Asked {
@@ -80,11 +87,17 @@ class ElectionChecker {
 
   // --- what a replica says ---
 
-  // It names a term as its own. `campaigns`: as a candidate, which may begin the term.
-  void OnTerm(PeerId replica, std::uint64_t term, bool campaigns);
+  // It sends a message of its own term. `campaigns`: as a candidate, which may begin the term.
+  void OnMessage(PeerId replica, std::uint64_t term, bool campaigns = false);
   void OnRole(PeerId replica, std::uint64_t term, ElectionRole role);
-  // Its first message or claim as the leader of `term`.
-  void OnLeads(PeerId replica, std::uint64_t term);
+  // It leads `term`, by a message or a claim. Returns whether that is the term's first one.
+  bool OnLeads(PeerId replica, std::uint64_t term, Time now);
+  // The first leader of the term; kNobody if there is none.
+  PeerId LeaderOf(std::uint64_t term) const;
+  // Its vote is granted.
+  void OnVote(PeerId voter, std::uint64_t term, PeerId candidate, Time now);
+  // Its vote on its disk, which may be for itself: that is in no message. kNobody: none.
+  void OnVoteOnDisk(PeerId voter, std::uint64_t term, PeerId candidate, Time now);
   void OnSentVoteRequest(PeerId replica, PeerId to, CallId call, const VoteRequest& request);
   void OnVoteReply(PeerId replica, const Asked& asked, bool granted);
 
@@ -93,6 +106,7 @@ class ElectionChecker {
     Time step{0};  // when its latest step began
     std::uint64_t term = 0;
     ElectionRole role = ElectionRole::kFollower;
+    std::uint64_t said_term = 0;       // the highest in a message, or on its disk at a start
     std::uint64_t told_term = 0;       // the highest that it has claimed, or was told of
     std::optional<Time> leader_heard;  // of the leader of told_term
     Time waits_since{0};               // when its election timeout began, at the latest
@@ -101,16 +115,27 @@ class ElectionChecker {
     std::map<std::pair<std::uint64_t, bool>, std::uint64_t> grants;
   };
 
+  // A leader, or the candidate of a vote, and when it was first seen as that.
+  struct Seen {
+    PeerId replica = kNobody;
+    Time at{0};
+  };
+
   Replica& At(PeerId replica) { return replicas_[static_cast<std::size_t>(replica)]; }
   void Tell(Replica& replica, std::uint64_t term);
+  void OnTerm(PeerId replica, std::uint64_t term, bool campaigns);
   // The number of replicas that have granted its votes of `term`, itself included.
   int Grants(const Replica& replica, std::uint64_t term, bool pre_vote) const;
   bool IsMajority(int votes) const { return votes > static_cast<int>(replicas_.size()) / 2; }
   void OnCampaign(PeerId replica);
+  void CheckVotes(PeerId leader, std::uint64_t term);
 
+  const sim::GroupView group_;
   const Duration timeout_min_;
   const Violate violate_;
   std::vector<Replica> replicas_;
+  std::map<std::uint64_t, Seen> leaders_;                   // by term
+  std::map<std::pair<PeerId, std::uint64_t>, Seen> votes_;  // (voter, term) to candidate
   std::uint64_t terms_begun_ = 0;  // the highest term that a candidate or a test has begun
   Situations situations_;
   std::vector<Campaign> campaigns_;

@@ -84,6 +84,12 @@ class LogChecker {
   // Whether some replica has applied this command.
   virtual bool HasApplied(const CommandDigest& command) const = 0;
 
+  // Of a log with a fast and a slow way to commit (SAUCR's modes): whether it is in the fast one,
+  // and the number of entries that it has committed in the slow one. Others are always in a fast
+  // one.
+  virtual bool IsFast() const { return true; }
+  virtual std::uint64_t CommittedSlowly() const { return 0; }
+
   // The number of snapshots that a replica has restored since it was last started.
   virtual std::uint64_t Restored(PeerId replica) const = 0;
   // The bytes of a replica's log on its disk, and whether it has a snapshot there.

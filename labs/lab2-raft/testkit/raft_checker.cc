@@ -5,44 +5,17 @@
 #include <exception>
 #include <limits>
 #include <optional>
-#include <string_view>
 #include <variant>
 
+#include "frame_bodies.h"
 #include "log_names.h"
-#include "testkit/violation.h"
 
 namespace depfast::raft {
 namespace {
 
-std::string Describe(const Violation& violation) {
-  return testkit::ViolationSentence(
-      ToString(violation.invariant), violation.when, violation.what,
-      "rule " + std::to_string(HandoutRule(violation.invariant)) + " of lab 2's handout");
-}
-
 std::unique_ptr<const Durability> RuleOf(RaftChecker::Persistence persistence) {
   if (persistence == RaftChecker::Persistence::kRequired) return std::make_unique<OnDisks>();
   return std::make_unique<InMemory>();
-}
-
-template <typename Body>
-std::optional<std::uint64_t> TermIn(std::string_view bytes) {
-  std::string error;
-  const auto body = DecodeBody<Body>(bytes, error);
-  return body ? std::optional(body->term) : std::nullopt;
-}
-
-// See LeaderContacts::TermOf.
-std::optional<std::uint64_t> TermOf(const DecodedFrame& frame) {
-  const bool asks = frame.header.kind == FrameKind::kRequest;
-  if (!asks && frame.header.kind != FrameKind::kReply) return std::nullopt;
-  if (frame.header.method == AppendEntries::kMethod) {
-    return asks ? TermIn<AppendEntries>(frame.body) : TermIn<AppendEntriesReply>(frame.body);
-  }
-  if (frame.header.method == InstallSnapshot::kMethod) {
-    return asks ? TermIn<InstallSnapshot>(frame.body) : TermIn<InstallSnapshotReply>(frame.body);
-  }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -53,22 +26,28 @@ RaftChecker::RaftChecker(const sim::GroupView& group, testkit::History* history,
 
 RaftChecker::RaftChecker(const sim::GroupView& group, testkit::History* history, Machine machine,
                          std::unique_ptr<const Durability> durability)
-    : group_(group),
-      history_(history),
-      machine_(machine),
+    : LeaderLogChecker(group, machine, {kWalFile, kSnapshotFile},
+                       TermOf<AppendEntries, InstallSnapshot>),
+      Violations(history),
       durability_(std::move(durability)),
       disk_required_(durability_->CountsDisks()),
       replicas_(static_cast<std::size_t>(group.replicas())),
-      elections_(group.replicas(), kElectionTimeoutMin,
-                 [this](ElectionRule rule, const std::string& what) {
-                   Violate(InvariantOf(rule), what);
+      elections_(group, kElectionTimeoutMin,
+                 [this](ElectionRule rule, const std::string& what,
+                        const std::vector<testkit::EarlierStep>& earlier) {
+                   Violate(InvariantOf(rule), what, earlier);
                  }) {
-  if (machine == Machine::kOther) contacts_.emplace(group, TermOf);
   group.AddObserver(this);
 }
 
 Invariant RaftChecker::InvariantOf(ElectionRule rule) {
   switch (rule) {
+    case ElectionRule::kOneLeader:
+      return Invariant::kElectionSafety;
+    case ElectionRule::kOneVote:
+      return Invariant::kOneVotePerTerm;
+    case ElectionRule::kTermsGoForward:
+      return Invariant::kMonotonicTerm;
     case ElectionRule::kTermsBeginByCampaign:
       return Invariant::kTermsBeginByCampaign;
     case ElectionRule::kCampaignHasPreVotes:
@@ -83,72 +62,22 @@ Invariant RaftChecker::InvariantOf(ElectionRule rule) {
   return Invariant::kElectionTimeoutPassed;
 }
 
-void RaftChecker::Note(const std::string& what) {
-  if (history_ != nullptr) history_->Add(now_, what);
-}
-
-std::vector<PeerId> RaftChecker::Proposers() const {
-  const PeerId leader = Leader();
-  return leader == kNobody ? std::vector<PeerId>() : std::vector<PeerId>{leader};
-}
-
-std::size_t RaftChecker::LogBytes(PeerId replica) const {
-  const auto& files = group_.disk(replica).files();
-  const auto log = files.find(kWalFile);
-  return log == files.end() ? 0 : log->second.data.size();
-}
-
-bool RaftChecker::HasSnapshot(PeerId replica) const {
-  return group_.disk(replica).files().contains(kSnapshotFile);
-}
-
 std::optional<LogChecker::StoredSnapshot> RaftChecker::SnapshotOf(PeerId replica) const {
-  const auto& files = group_.disk(replica).files();
-  const auto file = files.find(kSnapshotFile);
-  if (file == files.end()) return std::nullopt;
-  auto snapshot = DecodeSnapshot(file->second.data);
+  const std::string* const bytes = SnapshotBytes(replica);
+  auto snapshot = bytes != nullptr ? DecodeSnapshot(*bytes) : std::nullopt;
   if (!snapshot) return std::nullopt;
   return StoredSnapshot{snapshot->last_index, std::move(snapshot->state)};
 }
 
-std::string RaftChecker::FirstViolation() const {
-  return violations_.empty() ? "" : Describe(violations_.front());
-}
-
-std::string RaftChecker::FirstSafetyViolation() const {
-  const auto first = std::find_if(violations_.begin(), violations_.end(),
-                                  [](const auto& each) { return IsSafety(each.invariant); });
-  return first == violations_.end() ? "" : Describe(*first);
-}
-
-void RaftChecker::Violate(Invariant invariant, const std::string& what,
-                          std::vector<testkit::EarlierStep> earlier) {
-  constexpr std::size_t kViolationsMax = 20;
-  if (violations_.size() >= kViolationsMax) return;
-  violations_.push_back({invariant, now_, what});
-  if (history_ != nullptr) {
-    history_->AddViolation(now_, ToString(invariant), what, std::move(earlier));
-  }
-}
-
-PeerId RaftChecker::Leader() const {
-  PeerId leader = kNobody;
-  for (PeerId id = 0; id < static_cast<PeerId>(replicas_.size()); ++id) {
-    const bool leads = claims(id).role == Role::kLeader && group_.IsUp(id);
-    if (leads && (leader == kNobody || claims(id).term > claims(leader).term)) leader = id;
-  }
-  return leader;
+std::optional<std::uint64_t> RaftChecker::LeadsTerm(PeerId replica) const {
+  const Claims& state = claims(replica);
+  return state.role == Role::kLeader ? std::optional(state.term) : std::nullopt;
 }
 
 std::uint64_t RaftChecker::MaxCommitIndex() const {
   std::uint64_t commit = 0;
   for (const Replica& replica : replicas_) commit = std::max(commit, replica.claims.commit_index);
   return commit;
-}
-
-std::uint64_t RaftChecker::TimesApplied(const CommandDigest& command) const {
-  const auto found = times_applied_.find(command);
-  return found == times_applied_.end() ? 0 : found->second;
 }
 
 // ---- notifications from the simulator ----
@@ -171,8 +100,8 @@ void RaftChecker::CheckLeadersCommit(PeerId replica, const Claims& before) {
       before.role == Role::kLeader && after.role == Role::kLeader && before.term == after.term;
   if (!leads || after.commit_index == before.commit_index) return;
   CheckAcknowledged(replica, after.commit_index);
-  if (after.commit_index >= applied_.size()) return;  // not applied yet
-  const std::uint64_t term = applied_[after.commit_index].term;
+  if (after.commit_index >= committed().size()) return;  // not applied yet
+  const std::uint64_t term = committed()[after.commit_index].term;
   if (term == after.term) return;
   Violate(Invariant::kCommitsOwnTerm, Name(replica) + " leads term " + std::to_string(after.term) +
                                           " and commits up to " + At(after.commit_index, term));
@@ -282,7 +211,7 @@ void RaftChecker::RequireHeldSnapshot(PeerId replica, std::uint64_t index) {
 
 void RaftChecker::CheckSnapshot(const std::string& holder, std::uint64_t index,
                                 std::uint64_t term) {
-  if (index < applied_.size() && (index == 0 || applied_[index].term == term)) return;
+  if (index < committed().size() && (index == 0 || committed()[index].term == term)) return;
   Violate(Invariant::kSnapshotIsTheState, holder + " a snapshot that ends at " + At(index, term) +
                                               ", which no replica has applied");
 }
@@ -290,12 +219,6 @@ void RaftChecker::CheckSnapshot(const std::string& holder, std::uint64_t index,
 void RaftChecker::OnRole(PeerId replica, std::uint64_t term, Role role) {
   static constexpr const char* kRoles[] = {"follower", "candidate", "leader"};
   Replica& state = replicas_[Index(replica)];
-  const std::uint64_t before = std::max(state.claims.term, state.frame_term);
-  if (term < before) {
-    Violate(Invariant::kMonotonicTerm, Name(replica) + " goes back from term " +
-                                           std::to_string(before) + " to term " +
-                                           std::to_string(term));
-  }
   if (role != state.claims.role || term != state.claims.term) {
     Note(Name(replica) + " is " + kRoles[static_cast<int>(role) % 3] + " in term " +
          std::to_string(term));
@@ -307,21 +230,12 @@ void RaftChecker::OnRole(PeerId replica, std::uint64_t term, Role role) {
 }
 
 void RaftChecker::RecordLeader(PeerId replica, std::uint64_t term) {
-  const auto [leader, is_first] = leaders_.emplace(term, Seen{replica, now_});
-  if (is_first) {
-    elections_.OnLeads(replica, term);
-    const HardState& on_disk = replicas_[Index(replica)].disk.wal.hard_state;
-    if (disk_required_ && on_disk.term <= term && on_disk.voted_for != replica) {
-      Violate(Invariant::kDurability, Name(replica) + " leads term " + std::to_string(term) +
-                                          " before its own vote is on its disk");
-    }
+  if (!elections_.OnLeads(replica, term, now_)) return;
+  const HardState& on_disk = replicas_[Index(replica)].disk.wal.hard_state;
+  if (disk_required_ && on_disk.term <= term && on_disk.voted_for != replica) {
+    Violate(Invariant::kDurability, Name(replica) + " leads term " + std::to_string(term) +
+                                        " before its own vote is on its disk");
   }
-  const Seen& first = leader->second;
-  if (is_first || first.replica == replica) return;
-  Violate(Invariant::kElectionSafety,
-          Name(first.replica) + " and " + Name(replica) + " both lead term " + std::to_string(term),
-          {{group_.AddressOf(first.replica), first.at, true,
-            Name(first.replica) + " began to lead after this."}});
 }
 
 void RaftChecker::OnApply(PeerId replica, std::uint64_t index, std::uint64_t term,
@@ -334,8 +248,8 @@ void RaftChecker::OnApply(PeerId replica, std::uint64_t index, std::uint64_t ter
   }
   claims.applied_index = index;
   const CommandDigest command = TakeHeld(replica, index, term, hash);
-  if (index < applied_.size()) {
-    const Applied& first = applied_[index];
+  if (index < committed().size()) {
+    const Committed& first = committed()[index];
     if (first.term != term || first.command != command) {
       Violate(Invariant::kStateMachineSafety,
               Name(replica) + " applies another command at index " + std::to_string(index) +
@@ -344,13 +258,9 @@ void RaftChecker::OnApply(PeerId replica, std::uint64_t index, std::uint64_t ter
     }
     return;
   }
-  if (index != applied_.size()) return;  // a gap, reported above
-  applied_.push_back({term, command, claims.term, applied_.back().state});
-  if (command.bytes != 0) {
-    applied_.back().state.ApplyHash(hash);
-    ++times_applied_[command];
-    ++commands_applied_;
-  }
+  if (index != committed().size()) return;  // a gap, reported above
+  AddCommitted(term, command, claims.term);
+  if (command.bytes != 0) ++commands_applied_;
   if (const std::string why = WhyNotDurable(index, term); !why.empty()) {
     Violate(Invariant::kCommitNeedsMajority,
             Name(replica) + " applies " + At(index, term) + ", which " + why);
@@ -393,38 +303,12 @@ std::uint64_t RaftChecker::StoredUpTo(PeerId replica) const {
 std::string RaftChecker::WhyNotCommitted(PeerId replica, std::uint64_t index,
                                          const CommandDigest& command) const {
   const std::string at = "at index " + std::to_string(index);
-  const std::uint64_t last = std::min(AppliedUpTo(replica), applied_.size() - 1);
+  const std::uint64_t last = std::min(AppliedUpTo(replica), committed().size() - 1);
   if (index == 0 || index > last) return "it has applied nothing " + at;
-  const Applied& applied = applied_[index];
+  const Committed& applied = committed()[index];
   if (applied.command != command) return "it has applied another command " + at;
   const std::string why = WhyNotDurable(index, applied.term);
   return why.empty() ? "" : "the command " + at + " " + why;
-}
-
-// Ongaro's thesis, section 6.4: an entry of the leader's own term is committed, and a majority has
-// answered messages that the leader sent after the read came.
-std::string RaftChecker::WhyMayNotRead(PeerId replica, Time since) const {
-  if (!contacts_) return "";
-  const std::uint64_t term = contacts_->term(replica);
-  if (term == 0) return "it has led no term since it started";
-  const std::uint64_t last = std::min(AppliedUpTo(replica), applied_.size() - 1);
-  if (applied_[last].term < term) {
-    return "it has applied no entry of its term " + std::to_string(term);
-  }
-  const std::size_t with_itself = 1 + contacts_->AnsweredSince(replica, since);
-  if (with_itself > replicas_.size() / 2) return "";
-  return "only " + std::to_string(with_itself - 1) + " of " + std::to_string(replicas_.size() - 1) +
-         " other replicas have answered a message of its term that it sent after the read came";
-}
-
-std::optional<CommandDigest> RaftChecker::AppliedAt(std::uint64_t index) const {
-  if (index == 0 || index >= applied_.size()) return std::nullopt;
-  return applied_[index].command;
-}
-
-std::optional<std::string> RaftChecker::ResultAt(std::uint64_t index) const {
-  if (machine_ != Machine::kTally || index >= applied_.size()) return std::nullopt;
-  return std::to_string(applied_[index].state.count());
 }
 
 // ---- disks ----
@@ -444,7 +328,7 @@ void RaftChecker::ReadWal(PeerId replica, const sim::SimDisk& disk) {
   const auto found = disk.files().find(kWalFile);
   const sim::SimDisk::File& file = found == disk.files().end() ? kNone : found->second;
   Disk& known = replicas_[Index(replica)].disk;
-  const std::uint64_t committed = LastCommittedOn(known);
+  const std::uint64_t last = LastCommittedOn(known);
   if (known.generation != file.generation) {
     known.generation = file.generation;
     known.bytes_read = 0;
@@ -458,17 +342,11 @@ void RaftChecker::ReadWal(PeerId replica, const sim::SimDisk& disk) {
           Bit(replica);
     }
   });
-  // A candidate's vote for itself is in no message.
   const HardState& on_disk = known.wal.hard_state;
-  if (on_disk.voted_for != kNobody) {
-    RecordVote(replica, on_disk.term, on_disk.voted_for);
-  } else if (votes_.contains({replica, on_disk.term})) {
-    Violate(Invariant::kOneVotePerTerm, Name(replica) + " removes its vote of term " +
-                                            std::to_string(on_disk.term) + " from its disk");
-  }
-  if (!Covers(known, committed)) {
+  elections_.OnVoteOnDisk(replica, on_disk.term, on_disk.voted_for, now_);
+  if (!Covers(known, last)) {
     Violate(Invariant::kDurability, Name(replica) + " removes the committed index " +
-                                        std::to_string(committed) + " from its disk");
+                                        std::to_string(last) + " from its disk");
   }
   if (known.wal.log.base_index() > known.snapshot_index) {
     Violate(Invariant::kDurability,
@@ -480,14 +358,14 @@ void RaftChecker::ReadWal(PeerId replica, const sim::SimDisk& disk) {
 
 std::uint64_t RaftChecker::LastCommittedOn(const Disk& disk) const {
   const RaftLog& log = disk.wal.log;
-  const std::uint64_t index = std::min(log.last_index(), applied_.size() - 1);
-  return log.Knows(index) && log.TermAt(index) == applied_[index].term ? index : 0;
+  const std::uint64_t index = std::min(log.last_index(), committed().size() - 1);
+  return log.Knows(index) && log.TermAt(index) == committed()[index].term ? index : 0;
 }
 
 bool RaftChecker::Covers(const Disk& disk, std::uint64_t index) const {
   const RaftLog& log = disk.wal.log;
   return index <= disk.snapshot_index ||
-         (log.Knows(index) && log.TermAt(index) == applied_[index].term);
+         (log.Knows(index) && log.TermAt(index) == committed()[index].term);
 }
 
 void RaftChecker::ReadSnapshot(PeerId replica, const sim::SimDisk& disk) {
@@ -507,8 +385,8 @@ void RaftChecker::ReadSnapshot(PeerId replica, const sim::SimDisk& disk) {
   }
   known.snapshot_index = snapshot->last_index;
   CheckSnapshot(whose, snapshot->last_index, snapshot->last_term);
-  if (machine_ != Machine::kTally || snapshot->last_index >= applied_.size()) return;
-  if (snapshot->state != applied_[snapshot->last_index].state.Snapshot()) {
+  if (machine_ != Machine::kTally || snapshot->last_index >= committed().size()) return;
+  if (snapshot->state != committed()[snapshot->last_index].state.Snapshot()) {
     Violate(Invariant::kSnapshotIsTheState, whose +
                                                 " a snapshot that is not the state after index " +
                                                 std::to_string(snapshot->last_index));

@@ -19,30 +19,19 @@
 
 #include "durability.h"
 #include "election_checker.h"
-#include "leader_contacts.h"
-#include "log_checker.h"
+#include "leader_log_checker.h"
 #include "raft_invariants.h"
 #include "raft_messages.h"
 #include "raft_observations.h"
 #include "raft_wal.h"
 #include "sim/group_view.h"
-#include "tally.h"
 #include "testkit/history.h"
+#include "violations.h"
 
 namespace depfast::raft {
 
-struct Violation {
-  Invariant invariant;
-  Time when{0};
-  std::string what;  // one sentence
-};
-
-class RaftChecker : public sim::Observer, public LogChecker {
+class RaftChecker : public sim::Observer, public LeaderLogChecker, public Violations<Invariant> {
  public:
-  // The state machine of the replicas. For a tally, the checker computes the state after each entry
-  // and compares snapshots with it.
-  enum class Machine { kTally, kOther };
-
   // Whether replicas must write to their disks: OnDisks, or InMemory. Parts 2A and 2B do not
   // require it. Then the checker ignores disks, and a replica holds an entry once it has received
   // it, or sent it as the leader.
@@ -57,25 +46,20 @@ class RaftChecker : public sim::Observer, public LogChecker {
   RaftChecker(const sim::GroupView& group, testkit::History* history, Machine machine,
               std::unique_ptr<const Durability> durability);
 
-  const std::vector<Violation>& violations() const { return violations_; }
   // See LogChecker.
-  std::vector<PeerId> Proposers() const override;
   bool Serves(PeerId leader) const override { return claims(leader).applied_index > 0; }
   std::uint64_t AppliedUpTo(PeerId replica) const override { return claims(replica).applied_index; }
   // An entry that a replica has applied is committed, even if none says so.
   std::uint64_t CommittedUpTo() const override {
-    return std::max<std::uint64_t>(MaxCommitIndex(), applied_.size() - 1);
+    return std::max<std::uint64_t>(MaxCommitIndex(), committed().size() - 1);
   }
   std::uint64_t StoredUpTo(PeerId replica) const override;
   std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
                               const CommandDigest& command) const override;
-  std::optional<std::string> ResultAt(std::uint64_t index) const override;
   std::uint64_t Restored(PeerId replica) const override { return claims(replica).restored; }
-  std::size_t LogBytes(PeerId replica) const override;
-  bool HasSnapshot(PeerId replica) const override;
   std::optional<StoredSnapshot> SnapshotOf(PeerId replica) const override;
-  std::string FirstViolation() const override;
-  std::string FirstSafetyViolation() const override;
+  std::string FirstViolation() const override { return First(/*of_safety=*/false); }
+  std::string FirstSafetyViolation() const override { return First(/*of_safety=*/true); }
 
   // The latest observations of one replica.
   struct Claims {
@@ -91,18 +75,8 @@ class RaftChecker : public sim::Observer, public LogChecker {
 
   const ElectionChecker& elections() const { return elections_; }
 
-  // The replica with the highest term of those that are up and claim to lead; kNobody if there is
-  // none.
-  PeerId Leader() const;
   std::uint64_t MaxCommitIndex() const;
 
-  std::string WhyMayNotRead(PeerId replica, Time since) const override;
-  bool NumbersEntries() const override { return true; }
-  std::optional<CommandDigest> AppliedAt(std::uint64_t index) const override;
-  bool HasApplied(const CommandDigest& command) const override { return TimesApplied(command) > 0; }
-
-  // The number of times that the command was applied. Each index counts once, no-ops never.
-  std::uint64_t TimesApplied(const CommandDigest& command) const;
   // The number of distinct indexes that a replica has applied a command at.
   std::uint64_t commands_applied() const { return commands_applied_; }
 
@@ -123,12 +97,6 @@ class RaftChecker : public sim::Observer, public LogChecker {
   struct Shown {
     std::uint64_t term = 0;
     std::optional<CommandDigest> command;  // none until a message contains the entry itself
-  };
-  struct Applied {
-    std::uint64_t term = 0;
-    CommandDigest command;
-    std::uint64_t committed_by = 0;  // the entry was committed in this term or an earlier one
-    Tally state;                     // after this entry
   };
   // The durable log and snapshot of a replica, read incrementally.
   struct Disk {
@@ -163,7 +131,6 @@ class RaftChecker : public sim::Observer, public LogChecker {
   struct Replica {
     Claims claims;
     Acknowledged acknowledged;
-    std::uint64_t frame_term = 0;  // the highest term in a frame that it has sent
     bool takes_snapshot = false;
     Disk disk;
     std::map<std::pair<PeerId, CallId>, Request> requests;  // received and not yet answered
@@ -173,21 +140,13 @@ class RaftChecker : public sim::Observer, public LogChecker {
     std::map<std::uint64_t, std::pair<std::uint64_t, bool>> snapshots;
   };
 
-  // A candidate or leader, and when it was first seen as that.
-  struct Seen {
-    PeerId replica = kNobody;
-    Time at{0};
-  };
-
   static std::uint64_t Bit(PeerId replica) { return std::uint64_t{1} << replica; }
   static std::size_t Index(PeerId replica) { return static_cast<std::size_t>(replica); }
   // The violations of elections go to Violate.
   static Invariant InvariantOf(ElectionRule rule);
   // See Durability::WhyNot.
   std::string WhyNotDurable(std::uint64_t index, std::uint64_t term) const;
-  void Violate(Invariant invariant, const std::string& what,
-               std::vector<testkit::EarlierStep> earlier = {});
-  void Note(const std::string& what);
+  std::optional<std::uint64_t> LeadsTerm(PeerId replica) const override;
 
   void OnObservation(PeerId replica, const Observation& seen);
   // After a step, before which the replica claimed `before`.
@@ -216,9 +175,6 @@ class RaftChecker : public sim::Observer, public LogChecker {
   void OnAppendReply(PeerId replica, const Request& asked, const AppendEntriesReply& reply);
   void OnSentInstallSnapshot(PeerId replica, const InstallSnapshot& request);
   void OnInstallReply(PeerId replica, const Request& asked, const InstallSnapshotReply& reply);
-  void OnFrameTerm(PeerId replica, std::uint64_t term, bool campaigns = false);
-  // A vote that is granted, or that is on the disk of the voter.
-  void RecordVote(PeerId voter, std::uint64_t term, PeerId candidate);
   void RequireTermOnDisk(PeerId replica, std::uint64_t term, const char* message);
   void RecordLeader(PeerId replica, std::uint64_t term);
   void RecordReceivedEntries(PeerId replica, const AppendEntries& request);
@@ -238,25 +194,15 @@ class RaftChecker : public sim::Observer, public LogChecker {
   // `holder`: the sentence's subject and verb, such as "replica 1 restores".
   void CheckSnapshot(const std::string& holder, std::uint64_t index, std::uint64_t term);
 
-  const sim::GroupView group_;
-  std::optional<LeaderContacts> contacts_;  // a tally takes no reads
-  testkit::History* history_;
-  const Machine machine_;
   const std::unique_ptr<const Durability> durability_;
   const bool disk_required_;
-  Time now_{0};
   std::vector<Replica> replicas_;
   ElectionChecker elections_;
-  bool tests_ask_ = false;                 // a client has sent a message of Raft
-  std::map<std::uint64_t, Seen> leaders_;  // by term
+  bool tests_ask_ = false;  // a client has sent a message of Raft
   std::map<std::pair<std::uint64_t, std::uint64_t>, Entry> entries_;  // by (index, term)
   // By term, then index: the entries of the log of that term's leader, as far as shown.
   std::map<std::uint64_t, std::map<std::uint64_t, Shown>> leader_logs_;
-  std::vector<Applied> applied_{1};  // by index, as the first replica applied it
-  std::map<std::pair<PeerId, std::uint64_t>, Seen> votes_;  // (voter, term) to candidate
-  std::map<CommandDigest, std::uint64_t> times_applied_;
   std::uint64_t commands_applied_ = 0;
-  std::vector<Violation> violations_;
 };
 
 }  // namespace depfast::raft

@@ -3,28 +3,11 @@
 #include <optional>
 
 #include "depfast/host/frame.h"
+#include "frame_bodies.h"
 #include "log_names.h"
 #include "raft_checker.h"
 
 namespace depfast::raft {
-namespace {
-
-// Calls visit(body) if the frame belongs to Message's method and its body can be decoded.
-template <typename Message, typename Body = Message, typename Function>
-void VisitBody(const DecodedFrame& frame, const Function& visit) {
-  if (frame.header.method != Message::kMethod) return;
-  std::string error;
-  if (const auto body = DecodeBody<Body>(frame.body, error)) visit(*body);
-}
-
-// The same for the frame of a reply.
-template <typename Message, typename Function>
-void VisitReply(const DecodedFrame& frame, const Function& visit) {
-  VisitBody<Message, typename Message::Reply>(frame, visit);
-}
-
-}  // namespace
-
 void RaftChecker::OnReceived(PeerId replica, const sim::FrameArrival& arrival) {
   std::string error;
   const auto frame = DecodeFrame(*arrival.bytes, error);
@@ -137,7 +120,7 @@ void RaftChecker::OnSent(PeerId replica, const sim::SendFrame& sent) {
 }
 
 void RaftChecker::OnSentInstallSnapshot(PeerId replica, const InstallSnapshot& request) {
-  OnFrameTerm(replica, request.term);
+  elections_.OnMessage(replica, request.term);
   RequireTermOnDisk(replica, request.term, "an InstallSnapshot");
   RecordLeader(replica, request.term);
   CheckSnapshot(Name(replica) + " sends", request.last_index, request.last_term);
@@ -145,8 +128,8 @@ void RaftChecker::OnSentInstallSnapshot(PeerId replica, const InstallSnapshot& r
 }
 
 void RaftChecker::CheckChunk(PeerId replica, const InstallSnapshot& chunk) {
-  if (machine_ != Machine::kTally || chunk.last_index >= applied_.size()) return;
-  const std::string state = applied_[chunk.last_index].state.Snapshot();
+  if (machine_ != Machine::kTally || chunk.last_index >= committed().size()) return;
+  const std::string state = committed()[chunk.last_index].state.Snapshot();
   const bool is_part = chunk.total_bytes == state.size() && chunk.offset <= state.size() &&
                        std::string_view(state).substr(chunk.offset).starts_with(chunk.data);
   if (is_part) return;
@@ -157,7 +140,7 @@ void RaftChecker::CheckChunk(PeerId replica, const InstallSnapshot& chunk) {
 
 void RaftChecker::OnInstallReply(PeerId replica, const Request& asked,
                                  const InstallSnapshotReply& reply) {
-  OnFrameTerm(replica, reply.term);
+  elections_.OnMessage(replica, reply.term);
   RequireTermOnDisk(replica, reply.term, "an InstallSnapshot reply");
   replicas_[Index(replica)].takes_snapshot =
       reply.received > 0 && reply.received < asked.snapshot_bytes;
@@ -167,17 +150,6 @@ void RaftChecker::OnInstallReply(PeerId replica, const Request& asked,
                                         std::to_string(asked.snapshot_index) +
                                         " while its disk ends at index " + std::to_string(on_disk));
   }
-}
-
-void RaftChecker::OnFrameTerm(PeerId replica, std::uint64_t term, bool campaigns) {
-  elections_.OnTerm(replica, term, campaigns);
-  std::uint64_t& highest = replicas_[Index(replica)].frame_term;
-  if (term < highest) {
-    Violate(Invariant::kMonotonicTerm, Name(replica) + " sends a message of term " +
-                                           std::to_string(term) + " after one of term " +
-                                           std::to_string(highest));
-  }
-  highest = std::max(highest, term);
 }
 
 void RaftChecker::RequireTermOnDisk(PeerId replica, std::uint64_t term, const char* message) {
@@ -191,7 +163,7 @@ void RaftChecker::RequireTermOnDisk(PeerId replica, std::uint64_t term, const ch
 
 void RaftChecker::OnSentRequestVote(PeerId replica, const RequestVote& request) {
   if (request.pre_vote) return;  // a pre-vote promises nothing
-  OnFrameTerm(replica, request.term, /*campaigns=*/true);
+  elections_.OnMessage(replica, request.term, /*campaigns=*/true);
   RequireTermOnDisk(replica, request.term, "a RequestVote");
 }
 
@@ -201,7 +173,7 @@ bool RaftChecker::Disk::IsAheadOf(const RequestVote& candidate) const {
 }
 
 void RaftChecker::OnVoteReply(PeerId replica, const Request& asked, const RequestVoteReply& reply) {
-  OnFrameTerm(replica, reply.term);
+  elections_.OnMessage(replica, reply.term);
   RequireTermOnDisk(replica, reply.term, "a RequestVote reply");
   elections_.OnVoteReply(replica, asked.vote, reply.granted);
   const RequestVote& request = asked.vote_request;
@@ -223,22 +195,11 @@ void RaftChecker::OnVoteReply(PeerId replica, const Request& asked, const Reques
                 At(request.last_log_index, request.last_log_term) + "; its own ends at " +
                 At(disk.wal.log.last_index(), disk.wal.log.last_term()));
   }
-  RecordVote(replica, asked.term, request.candidate);
-}
-
-void RaftChecker::RecordVote(PeerId voter, std::uint64_t term, PeerId candidate) {
-  const auto [vote, is_first] = votes_.emplace(std::pair{voter, term}, Seen{candidate, now_});
-  const Seen& first = vote->second;
-  if (is_first || first.replica == candidate) return;
-  Violate(Invariant::kOneVotePerTerm,
-          Name(voter) + " votes in term " + std::to_string(term) + " for " + Name(first.replica) +
-              " and for " + Name(candidate),
-          {{group_.AddressOf(voter), first.at, false,
-            "The first vote of " + Name(voter) + " in this term."}});
+  elections_.OnVote(replica, asked.term, request.candidate, now_);
 }
 
 void RaftChecker::OnSentAppendEntries(PeerId replica, const AppendEntries& request) {
-  OnFrameTerm(replica, request.term);
+  elections_.OnMessage(replica, request.term);
   RequireTermOnDisk(replica, request.term, "an AppendEntries");
   RecordLeader(replica, request.term);
   std::uint64_t index = request.prev_log_index;
@@ -282,18 +243,17 @@ void RaftChecker::RecordLeaderEntry(PeerId leader, std::uint64_t term, std::uint
                                               " and replaces its own entry at index " +
                                               std::to_string(index));
   }
-  if (index >= applied_.size()) return;
-  const Applied& committed = applied_[index];
-  if (term > committed.committed_by && entry_term != committed.term) {
+  if (index >= committed().size()) return;
+  const Committed& first = committed()[index];
+  if (term > first.by_term && entry_term != first.term) {
     Violate(Invariant::kLeaderCompleteness, Name(leader) + " leads term " + std::to_string(term) +
-                                                " without the committed " +
-                                                At(index, committed.term));
+                                                " without the committed " + At(index, first.term));
   }
 }
 
 void RaftChecker::OnAppendReply(PeerId replica, const Request& asked,
                                 const AppendEntriesReply& reply) {
-  OnFrameTerm(replica, reply.term);
+  elections_.OnMessage(replica, reply.term);
   RequireTermOnDisk(replica, reply.term, "an AppendEntries reply");
   const Claims& claims = replicas_[Index(replica)].claims;
   if (reply.success && claims.term == reply.term && claims.role != Role::kFollower) {

@@ -26,7 +26,9 @@ const char* ToString(Invariant invariant) {
   return kNames[static_cast<int>(invariant)];
 }
 
-int HandoutRule(Invariant invariant) {
+namespace {
+
+int RuleOf(Invariant invariant) {
   switch (invariant) {
     case Invariant::kTermsBeginByCampaign:
     case Invariant::kCampaignHasPreVotes:
@@ -42,6 +44,12 @@ int HandoutRule(Invariant invariant) {
     default:
       return 1;  // those of figures 2 and 3
   }
+}
+
+}  // namespace
+
+std::string HandoutRule(Invariant invariant) {
+  return "rule " + std::to_string(RuleOf(invariant)) + " of lab 2's handout";
 }
 
 }  // namespace depfast::raft

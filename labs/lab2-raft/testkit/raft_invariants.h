@@ -2,6 +2,8 @@
 // on, and the rules of elections.
 #pragma once
 
+#include <string>
+
 namespace depfast::raft {
 
 enum class Invariant {
@@ -35,7 +37,7 @@ bool IsSafety(Invariant invariant);
 // "election safety": the name that a report prints.
 const char* ToString(Invariant invariant);
 
-// The number of the rule in lab 2's handout that asks for it.
-int HandoutRule(Invariant invariant);
+// "rule 4 of lab 2's handout": the rule that asks for it.
+std::string HandoutRule(Invariant invariant);
 
 }  // namespace depfast::raft

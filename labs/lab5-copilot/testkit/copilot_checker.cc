@@ -5,8 +5,8 @@
 #include <variant>
 
 #include "depfast/host/frame.h"
+#include "frame_bodies.h"
 #include "journal.h"
-#include "testkit/violation.h"
 
 namespace depfast::copilot {
 namespace {
@@ -20,14 +20,6 @@ std::string Name(const std::pair<Lane, EntryIndex>& id) {
 std::string Text(std::uint64_t dependency, std::uint64_t hash) {
   if (dependency == 0) return "a no-op";
   return "dependency " + std::to_string(dependency - 1) + " and commands " + std::to_string(hash);
-}
-
-// Calls visit(body) if the frame belongs to Message's method and its body can be decoded.
-template <typename Message, typename Body = Message, typename Function>
-void VisitBody(const DecodedFrame& frame, const Function& visit) {
-  if (frame.header.method != Message::kMethod) return;
-  std::string error;
-  if (const auto body = DecodeBody<Body>(frame.body, error)) visit(*body);
 }
 
 }  // namespace
@@ -52,8 +44,8 @@ const char* ToString(Invariant invariant) {
 
 CopilotChecker::CopilotChecker(const sim::GroupView& group, testkit::History* history,
                                Machine machine)
-    : group_(group),
-      history_(history),
+    : Violations(history),
+      group_(group),
       machine_(machine),
       quorums_(group.replicas()),
       replicas_(static_cast<std::size_t>(group.replicas())) {
@@ -110,31 +102,16 @@ bool CopilotChecker::HasSnapshot(PeerId replica) const {
   return group_.disk(replica).files().contains(kSnapshotFile);
 }
 
-std::string CopilotChecker::FirstViolation() const {
-  if (violations_.empty()) return "";
-  const Violation& first = violations_.front();
-  return testkit::ViolationSentence(ToString(first.invariant), first.when, first.what,
-                                    "the invariants in copilot_checker.h");
-}
-
-void CopilotChecker::Violate(Invariant invariant, const std::string& what) {
-  constexpr std::size_t kViolationsMax = 20;
-  if (violations_.size() >= kViolationsMax) return;
-  violations_.push_back({invariant, now_, what});
-  if (history_ != nullptr) history_->AddViolation(now_, ToString(invariant), what);
-}
-
 // For people: all votes on an entry, as the frames have shown them.
 void CopilotChecker::NoteVotes(EntryId id) {
-  if (history_ == nullptr || violations_.size() > 1) return;
+  if (history_ == nullptr || violations().size() > 1) return;
   const auto note = [&](const std::string& at, const Vote& vote) {
     std::string by = " " + std::to_string(vote.proposer) + " (its own)";
     for (PeerId replica = 0; replica < group_.replicas(); ++replica) {
       if ((vote.by & Bit(replica)) != 0) by += " " + std::to_string(replica);
     }
-    history_->Add(now_, Name(id) + at + ": " +
-                            Text(vote.content.dependency, vote.content.commands.hash) +
-                            ", accepted by" + by);
+    Note(Name(id) + at + ": " + Text(vote.content.dependency, vote.content.commands.hash) +
+         ", accepted by" + by);
   };
   for (const auto& [view, vote] : entries_[id].proposed) {
     note(" in view " + std::to_string(view), vote);

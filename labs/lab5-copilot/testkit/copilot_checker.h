@@ -23,6 +23,7 @@
 #include "sim/group_view.h"
 #include "tally.h"
 #include "testkit/history.h"
+#include "violations.h"
 
 namespace depfast::copilot {
 
@@ -37,8 +38,10 @@ enum class Invariant : std::uint8_t {
 };
 
 const char* ToString(Invariant invariant);
+inline bool IsSafety(Invariant) { return true; }
+inline const char* HandoutRule(Invariant) { return "the invariants in copilot_checker.h"; }
 
-class CopilotChecker final : public sim::Observer, public LogChecker {
+class CopilotChecker final : public sim::Observer, public LogChecker, public Violations<Invariant> {
  public:
   // The state machine of the replicas. Of a tally, the checker knows the results.
   enum class Machine { kTally, kOther };
@@ -47,13 +50,6 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
   // Requires: called before Simulator::Start; both outlive the checker.
   explicit CopilotChecker(const sim::GroupView& group, testkit::History* history = nullptr,
                           Machine machine = Machine::kTally);
-
-  struct Violation {
-    Invariant invariant;
-    Time when{0};
-    std::string what;  // one sentence
-  };
-  const std::vector<Violation>& violations() const { return violations_; }
 
   // The ways in which a run decided its entries, without no-ops, by the frames.
   struct Coverage {
@@ -85,7 +81,7 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
   std::uint64_t Restored(PeerId replica) const override { return Of(replica).restored; }
   std::size_t LogBytes(PeerId replica) const override;
   bool HasSnapshot(PeerId replica) const override;
-  std::string FirstViolation() const override;
+  std::string FirstViolation() const override { return First(/*of_safety=*/false); }
 
  private:
   using EntryId = std::pair<Lane, EntryIndex>;
@@ -171,13 +167,10 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
   const DurableRecords& DiskOf(PeerId replica);
   void CheckDependenciesOf(EntryId id, const Content& content);
   void NoteVotes(EntryId id);
-  void Violate(Invariant invariant, const std::string& what);
 
   const sim::GroupView group_;
-  testkit::History* const history_;
   const Machine machine_;
   const Quorums quorums_;
-  Time now_{0};
   std::vector<Replica> replicas_;
   std::map<EntryId, Entry> entries_;
   std::vector<Applied> applied_;  // number 1 first
@@ -185,7 +178,6 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
   std::set<CommandDigest> applied_commands_;
   Tally tally_;
   Coverage coverage_;
-  std::vector<Violation> violations_;
 };
 
 }  // namespace depfast::copilot

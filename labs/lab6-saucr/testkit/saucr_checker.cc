@@ -6,25 +6,25 @@
 #include <ranges>
 #include <variant>
 
+#include "frame_bodies.h"
 #include "saucr_names.h"
-#include "testkit/violation.h"
 
 namespace depfast::saucr {
 namespace {
 
-template <typename Body>
-std::optional<std::uint64_t> TermIn(std::string_view bytes) {
-  std::string error;
-  const auto body = DecodeBody<Body>(bytes, error);
-  return body ? std::optional(body->term) : std::nullopt;
-}
-
-// See LeaderContacts::TermOf.
-std::optional<std::uint64_t> TermOf(const DecodedFrame& frame) {
-  const bool asks = frame.header.kind == FrameKind::kRequest;
-  if (!asks && frame.header.kind != FrameKind::kReply) return std::nullopt;
-  if (frame.header.method != AppendEntries::kMethod) return std::nullopt;
-  return asks ? TermIn<AppendEntries>(frame.body) : TermIn<AppendEntriesReply>(frame.body);
+Invariant InvariantOf(ElectionRule rule) {
+  switch (rule) {
+    case ElectionRule::kOneLeader:
+      return Invariant::kElectionSafety;
+    case ElectionRule::kOneVote:
+      return Invariant::kOneVote;
+    case ElectionRule::kTermsGoForward:
+      return Invariant::kMonotonic;
+    case ElectionRule::kLeaderHasVotes:
+      return Invariant::kLeaderHasVotes;
+    default:
+      return Invariant::kElections;
+  }
 }
 
 std::string OfReplicas(std::uint64_t set) { return std::to_string(std::popcount(set)); }
@@ -33,19 +33,16 @@ std::string OfReplicas(std::uint64_t set) { return std::to_string(std::popcount(
 
 SaucrChecker::SaucrChecker(const sim::GroupView& group, testkit::History* history, Machine machine,
                            Parts parts)
-    : group_(group),
-      history_(history),
-      machine_(machine),
+    : LeaderLogChecker(group, machine, {kWalFile, kSnapshotFile}, TermOf<AppendEntries>),
+      Violations(history),
       parts_(parts),
       quorums_(group.replicas()),
       replicas_(static_cast<std::size_t>(group.replicas())),
-      elections_(group.replicas(), kElectionTimeoutMin,
-                 [this](ElectionRule rule, const std::string& what) {
-                   Violate(rule == ElectionRule::kLeaderHasVotes ? Invariant::kLeaderHasVotes
-                                                                 : Invariant::kElections,
-                           what);
+      elections_(group, kElectionTimeoutMin,
+                 [this](ElectionRule rule, const std::string& what,
+                        const std::vector<testkit::EarlierStep>& earlier) {
+                   Violate(InvariantOf(rule), what, earlier);
                  }) {
-  if (machine == Machine::kOther) contacts_.emplace(group, TermOf);
   group.AddObserver(this);
 }
 
@@ -61,13 +58,9 @@ SaucrChecker::Coverage& SaucrChecker::Coverage::operator+=(const Coverage& other
 
 // ---- a test's view ----
 
-PeerId SaucrChecker::Leader() const {
-  PeerId leader = kNobody;
-  for (PeerId id = 0; id < group_.replicas(); ++id) {
-    const bool leads = claims(id).role == Role::kLeader && group_.IsUp(id);
-    if (leads && (leader == kNobody || claims(id).term > claims(leader).term)) leader = id;
-  }
-  return leader;
+std::optional<std::uint64_t> SaucrChecker::LeadsTerm(PeerId replica) const {
+  const Claims& state = claims(replica);
+  return state.role == Role::kLeader ? std::optional(state.term) : std::nullopt;
 }
 
 bool SaucrChecker::MayServe() const {
@@ -83,13 +76,8 @@ bool SaucrChecker::MayServe() const {
 }
 
 std::uint64_t SaucrChecker::NamedLast() const {
-  const auto last = entries_.find({committed_.back().term, CommittedUpTo()});
+  const auto last = entries_.find({committed().back().term, CommittedUpTo()});
   return last == entries_.end() ? 0 : last->second.named.value_or(0);
-}
-
-std::vector<PeerId> SaucrChecker::Proposers() const {
-  const PeerId leader = Leader();
-  return leader == kNobody ? std::vector<PeerId>() : std::vector<PeerId>{leader};
 }
 
 std::string SaucrChecker::WhyNotCommitted(PeerId replica, std::uint64_t index,
@@ -97,81 +85,19 @@ std::string SaucrChecker::WhyNotCommitted(PeerId replica, std::uint64_t index,
   const std::string at = "at index " + std::to_string(index);
   if (index == 0 || index > AppliedUpTo(replica)) return "it has applied nothing " + at;
   // Every commitment is checked by R3 when its leader claims it.
-  if (index >= committed_.size()) return "no leader has committed an entry " + at;
-  if (committed_[index].command != command) return "another command is committed " + at;
+  if (index >= committed().size()) return "no leader has committed an entry " + at;
+  if (committed()[index].command != command) return "another command is committed " + at;
   return "";
 }
 
-// As in Raft: an entry of its term is committed, and a majority has answered messages that the
-// leader sent after the read came.
-std::string SaucrChecker::WhyMayNotRead(PeerId replica, Time since) const {
-  if (!contacts_) return "";
-  const std::uint64_t term = contacts_->term(replica);
-  if (term == 0) return "it has led no term since it started";
-  if (claims(replica).applied.term < term) {
-    return "it has applied no entry of its term " + std::to_string(term);
-  }
-  const std::size_t answered = contacts_->AnsweredSince(replica, since);
-  if (1 + answered >= static_cast<std::size_t>(quorums_.majority())) return "";
-  return "only " + std::to_string(answered) + " other replicas have answered a message of its " +
-         "term that it sent after the read came";
-}
-
-std::optional<CommandDigest> SaucrChecker::AppliedAt(std::uint64_t index) const {
-  if (index == 0 || index >= committed_.size()) return std::nullopt;
-  return committed_[index].command;
-}
-
-std::optional<std::string> SaucrChecker::ResultAt(std::uint64_t index) const {
-  if (machine_ != Machine::kTally || index >= committed_.size()) return std::nullopt;
-  return std::to_string(committed_[index].state.count());
-}
-
-std::uint64_t SaucrChecker::TimesApplied(const CommandDigest& command) const {
-  const auto found = times_committed_.find(command);
-  return found == times_committed_.end() ? 0 : found->second;
-}
-
-std::size_t SaucrChecker::LogBytes(PeerId replica) const {
-  const auto& files = group_.disk(replica).files();
-  const auto log = files.find(kWalFile);
-  return log == files.end() ? 0 : log->second.data.size();
-}
-
-bool SaucrChecker::HasSnapshot(PeerId replica) const {
-  return group_.disk(replica).files().contains(kSnapshotFile);
-}
-
 std::optional<LogChecker::StoredSnapshot> SaucrChecker::SnapshotOf(PeerId replica) const {
-  const auto& files = group_.disk(replica).files();
-  const auto file = files.find(kSnapshotFile);
-  if (file == files.end()) return std::nullopt;
-  auto snapshot = raft::DecodeSnapshot(file->second.data);
+  const std::string* const bytes = SnapshotBytes(replica);
+  auto snapshot = bytes != nullptr ? raft::DecodeSnapshot(*bytes) : std::nullopt;
   if (!snapshot) return std::nullopt;
   return StoredSnapshot{snapshot->last_index, std::move(snapshot->state)};
 }
 
 // ---- violations ----
-
-namespace {
-
-std::string Describe(const SaucrChecker::Violation& violation) {
-  return testkit::ViolationSentence(
-      ToString(violation.invariant), violation.when, violation.what,
-      std::string(HandoutRules(violation.invariant)) + " of lab 6's handout");
-}
-
-}  // namespace
-
-std::string SaucrChecker::FirstViolation() const {
-  return violations_.empty() ? "" : Describe(violations_.front());
-}
-
-std::string SaucrChecker::FirstSafetyViolation() const {
-  const auto first = std::ranges::find_if(
-      violations_, [](const Violation& each) { return IsSafety(each.invariant); });
-  return first == violations_.end() ? "" : Describe(*first);
-}
 
 void SaucrChecker::Violate(Invariant invariant, const std::string& what,
                            std::vector<testkit::EarlierStep> earlier) {
@@ -179,21 +105,12 @@ void SaucrChecker::Violate(Invariant invariant, const std::string& what,
       invariant == Invariant::kMarked || invariant == Invariant::kMarkersTrue ||
       invariant == Invariant::kMapsGoForward || invariant == Invariant::kNaming;
   if (parts_ == Parts::k6A && is_of_markers) return;
-  constexpr std::size_t kViolationsMax = 20;
-  if (violations_.size() >= kViolationsMax) return;
-  violations_.push_back({invariant, now_, what});
-  if (history_ != nullptr) {
-    history_->AddViolation(now_, ToString(invariant), what, std::move(earlier));
-  }
+  Violations::Violate(invariant, what, std::move(earlier));
 }
 
 void SaucrChecker::Require(bool holds, Invariant invariant, PeerId replica,
                            const std::string& what) {
   if (!holds) Violate(invariant, Name(replica) + " " + what);
-}
-
-void SaucrChecker::Note(const std::string& what) {
-  if (history_ != nullptr) history_->Add(now_, what);
 }
 
 // ---- notifications from the simulator ----
@@ -236,7 +153,6 @@ void SaucrChecker::OnRestart(PeerId replica, Time now) {
   Replica& state = Of(replica);
   const std::uint64_t disk_term = state.disk.wal().hard_state.term;
   Replica fresh;
-  fresh.frame_term = std::max(state.frame_term, disk_term);
   fresh.disk = std::move(state.disk);
   fresh.lost_entries = !fresh.disk.SaysAllIsThere() && !fresh.disk.is_damaged();
   fresh.life_found = fresh.disk.LifeOf(replica);
@@ -257,14 +173,8 @@ void SaucrChecker::ReadDisk(PeerId replica, const sim::SimDisk& disk) {
     return;
   }
   if (known.is_damaged()) return;
-  // A candidate's vote for itself is in no message.
   const HardState& on_disk = known.wal().hard_state;
-  if (on_disk.voted_for != kNobody) {
-    RecordVote(replica, on_disk.term, on_disk.voted_for);
-  } else if (votes_.contains({replica, on_disk.term})) {
-    Violate(Invariant::kOneVote, Name(replica) + " removes its vote of term " +
-                                     std::to_string(on_disk.term) + " from its disk");
-  }
+  elections_.OnVoteOnDisk(replica, on_disk.term, on_disk.voted_for, now_);
   CheckMarkers(replica);
 }
 
@@ -345,9 +255,6 @@ void SaucrChecker::OnObservation(PeerId replica, const Observation& seen) {
 void SaucrChecker::OnRole(PeerId replica, std::uint64_t term, Role role) {
   static constexpr const char* kRoles[] = {"follower", "candidate", "leader"};
   Replica& state = Of(replica);
-  const std::uint64_t before = std::max(state.claims.term, state.frame_term);
-  Require(term >= before, Invariant::kMonotonic, replica,
-          "goes back from term " + std::to_string(before) + " to term " + std::to_string(term));
   if (role != state.claims.role || term != state.claims.term) {
     Note(Name(replica) + " is " + kRoles[static_cast<int>(role) % 3] + " in term " +
          std::to_string(term));
@@ -359,21 +266,12 @@ void SaucrChecker::OnRole(PeerId replica, std::uint64_t term, Role role) {
 }
 
 void SaucrChecker::RecordLeader(PeerId replica, std::uint64_t term) {
-  const auto [leader, is_first] = leaders_.emplace(term, Seen{replica, now_});
-  if (is_first) {
-    elections_.OnLeads(replica, term);
-    const SaucrDisk& disk = Of(replica).disk;
-    const HardState& on_disk = disk.wal().hard_state;
-    Require(on_disk.term > term || on_disk.voted_for == replica || disk.is_damaged(),
-            Invariant::kTermOnDisk, replica,
-            "leads term " + std::to_string(term) + " before its own vote is on its disk");
-  }
-  const Seen& first = leader->second;
-  if (first.replica == replica) return;
-  Violate(Invariant::kElectionSafety,
-          Name(first.replica) + " and " + Name(replica) + " both lead term " + std::to_string(term),
-          {{group_.AddressOf(first.replica), first.at, true,
-            Name(first.replica) + " began to lead after this."}});
+  if (!elections_.OnLeads(replica, term, now_)) return;
+  const SaucrDisk& disk = Of(replica).disk;
+  const HardState& on_disk = disk.wal().hard_state;
+  Require(on_disk.term > term || on_disk.voted_for == replica || disk.is_damaged(),
+          Invariant::kTermOnDisk, replica,
+          "leads term " + std::to_string(term) + " before its own vote is on its disk");
 }
 
 void SaucrChecker::OnRecovery(PeerId replica, Recovery recovery) {
@@ -404,7 +302,7 @@ void SaucrChecker::OnApply(PeerId replica, EntryId id, std::uint64_t hash) {
   if (!IsCommitted(id)) {
     Violate(Invariant::kStateMachineSafety,
             Name(replica) + " applies " + At(id) + ", which no leader has committed");
-  } else if (committed_[id.index].command.hash != hash) {
+  } else if (committed()[id.index].command.hash != hash) {
     Violate(Invariant::kStateMachineSafety,
             Name(replica) + " applies another command at " + At(id) + " than that entry's");
   }
@@ -418,7 +316,7 @@ void SaucrChecker::OnCommit(PeerId replica, EntryIndex index) {
           "takes its commit index back from " + std::to_string(claims.commit_index) + " to " +
               std::to_string(index));
   claims.commit_index = index;
-  if (index < committed_.size()) return;
+  if (index < committed().size()) return;
   if (claims.role != Role::kLeader) {
     Violate(Invariant::kCommitted, Name(replica) + " takes index " + std::to_string(index) +
                                        " for committed, and no leader has");
@@ -483,7 +381,7 @@ const SaucrChecker::Entry* SaucrChecker::FindEntry(EntryId id) {
 
 void SaucrChecker::TakeCommitted(PeerId leader, EntryId id) {
   std::vector<std::pair<EntryId, CommandDigest>> chain;
-  for (; id.index >= committed_.size();) {
+  for (; id.index >= committed().size();) {
     const Entry* const entry = FindEntry(id);
     if (entry == nullptr) {
       Violate(Invariant::kCommitted,
@@ -497,10 +395,7 @@ void SaucrChecker::TakeCommitted(PeerId leader, EntryId id) {
           "commits entries behind " + At(id) + ", where another entry is committed");
   const Claims& claims = Of(leader).claims;
   for (const auto& [each, command] : std::views::reverse(chain)) {
-    committed_.push_back({each.term, command, claims.term, committed_.back().state});
-    if (command.bytes == 0) continue;
-    committed_.back().state.ApplyHash(command.hash);
-    ++times_committed_[command];
+    AddCommitted(each.term, command, claims.term);
   }
   (claims.mode == Mode::kFast ? coverage_.fast : coverage_.slow) += chain.size();
 }

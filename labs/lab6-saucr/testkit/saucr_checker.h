@@ -19,22 +19,21 @@
 #include <vector>
 
 #include "election_checker.h"
-#include "leader_contacts.h"
-#include "log_checker.h"
+#include "leader_log_checker.h"
 #include "saucr_disk.h"
 #include "saucr_invariants.h"
 #include "saucr_messages.h"
 #include "saucr_observations.h"
 #include "sim/group_view.h"
-#include "tally.h"
 #include "testkit/history.h"
+#include "violations.h"
 
 namespace depfast::saucr {
 
-class SaucrChecker final : public sim::Observer, public LogChecker {
+class SaucrChecker final : public sim::Observer,
+                           public LeaderLogChecker,
+                           public Violations<Invariant> {
  public:
-  // The state machine of the replicas. Of a tally, the checker knows the results.
-  enum class Machine { kTally, kOther };
   // The parts of the lab that the replicas have. With 6A alone they write no markers and no maps,
   // and no test starts one again.
   enum class Parts { kAll, k6A };
@@ -43,13 +42,6 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
   // is null. Requires: called before Simulator::Start; both outlive the checker.
   explicit SaucrChecker(const sim::GroupView& group, testkit::History* history = nullptr,
                         Machine machine = Machine::kTally, Parts parts = Parts::kAll);
-
-  struct Violation {
-    Invariant invariant;
-    Time when{0};
-    std::string what;  // one sentence
-  };
-  const std::vector<Violation>& violations() const { return violations_; }
 
   // The latest claims of one replica.
   struct Claims {
@@ -62,8 +54,6 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
     std::uint64_t restored = 0;  // snapshots restored since the last start
   };
   const Claims& claims(PeerId replica) const { return Of(replica).claims; }
-  // The replica with the highest term of those that are up and claim to lead; kNobody if none does.
-  PeerId Leader() const;
   const SaucrDisk& disk(PeerId replica) const { return Of(replica).disk; }
   // Whether SAUCR promises that commands are committed, once the network works: a majority is up,
   // and a minority of replicas that are up has all that they have ever acknowledged.
@@ -85,29 +75,22 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
   const Coverage& coverage() const { return coverage_; }
 
   // See LogChecker. An entry is stored where it is in a memory: StoredUpTo is AppliedUpTo.
-  std::vector<PeerId> Proposers() const override;
   // It has committed an entry of its term.
   bool Serves(PeerId leader) const override {
     return claims(leader).applied.term == claims(leader).term;
   }
   std::uint64_t AppliedUpTo(PeerId replica) const override { return claims(replica).applied.index; }
-  std::uint64_t CommittedUpTo() const override { return committed_.size() - 1; }
+  std::uint64_t CommittedUpTo() const override { return committed().size() - 1; }
   std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
                               const CommandDigest& command) const override;
-  std::string WhyMayNotRead(PeerId replica, Time since) const override;
-  bool NumbersEntries() const override { return true; }
-  std::optional<CommandDigest> AppliedAt(std::uint64_t index) const override;
-  std::optional<std::string> ResultAt(std::uint64_t index) const override;
-  bool HasApplied(const CommandDigest& command) const override { return TimesApplied(command) > 0; }
+  bool IsFast() const override {
+    return Leader() != kNobody && claims(Leader()).mode == Mode::kFast;
+  }
+  std::uint64_t CommittedSlowly() const override { return coverage_.slow; }
   std::uint64_t Restored(PeerId replica) const override { return claims(replica).restored; }
-  std::size_t LogBytes(PeerId replica) const override;
-  bool HasSnapshot(PeerId replica) const override;
   std::optional<StoredSnapshot> SnapshotOf(PeerId replica) const override;
-  std::string FirstViolation() const override;
-  std::string FirstSafetyViolation() const override;
-
-  // The number of committed entries with this command.
-  std::uint64_t TimesApplied(const CommandDigest& command) const;
+  std::string FirstViolation() const override { return First(/*of_safety=*/false); }
+  std::string FirstSafetyViolation() const override { return First(/*of_safety=*/true); }
 
  private:
   // An entry as the first frame showed it. An id names one entry for ever.
@@ -116,12 +99,6 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
     std::uint64_t prev_term = 0;
     std::optional<std::uint64_t> named;  // the replicas that its round names, one bit each
   };
-  struct Committed {
-    std::uint64_t term = 0;
-    CommandDigest command;
-    std::uint64_t by_term = 0;  // of the leader that has committed it
-    Tally state;                // after it
-  };
   // A request that a replica has received and not answered.
   struct Asked {
     std::uint64_t term = 0;
@@ -129,6 +106,7 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
     Mode mode = Mode::kSlow;
     bool beat = false;
     LleMap map = {};
+    EntryId on_disk = {};              // latest-on-disk as it came: the maps of these are written
     std::uint64_t snapshot_bytes = 0;  // 0 if it needs no snapshot
     Life life = 0;                     // of a replica that asks for its LLE
     RequestVote vote_request = {};
@@ -157,7 +135,6 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
   };
   struct Replica {
     Claims claims;
-    std::uint64_t frame_term = 0;  // the highest in a frame that it has sent
     SaucrDisk disk;
     std::map<std::pair<PeerId, CallId>, Asked> asked;
     Leading leading;
@@ -169,11 +146,6 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
     bool has_reached_lle = false;  // its log has reached what it had learned
     LleMap told;                   // the largest values in maps that it has sent, or acknowledged
   };
-  struct Seen {
-    PeerId replica = kNobody;
-    Time at{0};
-  };
-
   static std::uint64_t Bit(PeerId replica) { return std::uint64_t{1} << replica; }
   Replica& Of(PeerId replica) { return replicas_[static_cast<std::size_t>(replica)]; }
   const Replica& Of(PeerId replica) const { return replicas_[static_cast<std::size_t>(replica)]; }
@@ -184,11 +156,12 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
   void OnRewrite(PeerId replica, Time now, const sim::SimDisk& disk) override;
   void OnRestart(PeerId replica, Time now) override;
 
+  std::optional<std::uint64_t> LeadsTerm(PeerId replica) const override;
+  // Not those of markers and maps with part 6A alone.
   void Violate(Invariant invariant, const std::string& what,
                std::vector<testkit::EarlierStep> earlier = {});
   // Violates unless `holds`. `what`: after the replica's name.
   void Require(bool holds, Invariant invariant, PeerId replica, const std::string& what);
-  void Note(const std::string& what);
 
   // --- claims ---
   void OnObservation(PeerId replica, const Observation& seen);
@@ -208,7 +181,7 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
   void TakeCommitted(PeerId leader, EntryId id);
   const Entry* FindEntry(EntryId id);
   bool IsCommitted(EntryId id) const {
-    return id.index < committed_.size() && committed_[id.index].term == id.term;
+    return id.index < committed().size() && committed()[id.index].term == id.term;
   }
 
   // --- disks, and what a replica must still have ---
@@ -254,28 +227,17 @@ class SaucrChecker final : public sim::Observer, public LogChecker {
   void CheckNaming(PeerId leader, EntryId last, std::uint64_t recipients);
   void RequireNotRecovering(PeerId replica, const std::string& what);
   void CheckMap(PeerId replica, const LleMap& map, const char* message);
-  void RecordVote(PeerId voter, std::uint64_t term, PeerId candidate);
 
-  const sim::GroupView group_;
-  testkit::History* const history_;
-  const Machine machine_;
   const Parts parts_;
   const Quorums quorums_;
-  std::optional<LeaderContacts> contacts_;  // a tally takes no reads
-  Time now_{0};
   std::vector<Replica> replicas_;
   ElectionChecker elections_;
   std::map<EntryId, Entry> entries_;
   std::map<std::uint64_t, std::map<EntryIndex, std::uint64_t>> leader_logs_;  // terms, by term
-  std::map<std::uint64_t, Seen> leaders_;                                     // by term
-  std::map<std::pair<PeerId, std::uint64_t>, Seen> votes_;  // (voter, term) to candidate
-  std::vector<Committed> committed_{1};                     // by index
-  std::map<CommandDigest, std::uint64_t> times_committed_;
   // The rounds that leave in this step: by last entry, the replicas that they go to.
   std::map<EntryId, std::uint64_t> rounds_;
   std::set<EntryId> named_rounds_;  // those that were looked at: others are later copies
   Coverage coverage_;
-  std::vector<Violation> violations_;
 };
 
 }  // namespace depfast::saucr

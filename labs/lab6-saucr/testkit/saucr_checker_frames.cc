@@ -4,25 +4,12 @@
 #include <string>
 
 #include "depfast/host/frame.h"
+#include "frame_bodies.h"
 #include "saucr_checker.h"
 #include "saucr_names.h"
 
 namespace depfast::saucr {
 namespace {
-
-// Calls visit(body) if the frame belongs to Message's method and its body can be decoded.
-template <typename Message, typename Body = Message, typename Function>
-void VisitBody(const DecodedFrame& frame, const Function& visit) {
-  if (frame.header.method != Message::kMethod) return;
-  std::string error;
-  if (const auto body = DecodeBody<Body>(frame.body, error)) visit(*body);
-}
-
-// The same for the frame of a reply.
-template <typename Message, typename Function>
-void VisitReply(const DecodedFrame& frame, const Function& visit) {
-  VisitBody<Message, typename Message::Reply>(frame, visit);
-}
 
 EntryId LastOf(const AppendEntries& request) {
   if (request.entries.empty()) return request.prev;
@@ -67,13 +54,15 @@ void SaucrChecker::OnRequest(PeerId replica, PeerId from, const DecodedFrame& fr
               .last = LastOf(body),
               .mode = body.mode,
               .beat = body.beat,
-              .map = body.map});
+              .map = body.map,
+              .on_disk = Of(replica).disk.wal().markers.latest_on_disk});
   });
   VisitBody<InstallSnapshot>(frame, [&](const InstallSnapshot& body) {
     HearLeader(replica, body.term, /*brings_nothing=*/false);
-    const bool is_needed = body.last.index > claims(replica).commit_index;
-    remember(
-        {.term = body.term, .last = body.last, .snapshot_bytes = is_needed ? body.total_bytes : 0});
+    const bool is_needed = body.last_index > claims(replica).commit_index;
+    remember({.term = body.term,
+              .last = {body.last_term, body.last_index},
+              .snapshot_bytes = is_needed ? body.total_bytes : 0});
   });
   VisitBody<LleQuery>(frame, [&](const LleQuery& body) { remember({.life = body.life}); });
   VisitBody<FetchLog>(frame, [&](const FetchLog& body) {
@@ -141,8 +130,9 @@ void SaucrChecker::OnSentRequest(PeerId replica, PeerId to, const DecodedFrame& 
   VisitBody<AppendEntries>(frame, [&](const auto& body) { OnSentAppend(replica, to, call, body); });
   VisitBody<InstallSnapshot>(frame, [&](const InstallSnapshot& body) {
     OnLeads(replica, body.term, "an InstallSnapshot");
-    Require(IsCommitted(body.last), Invariant::kStateMachineSafety, replica,
-            "sends a snapshot that ends at " + At(body.last) + ", which is not committed");
+    const EntryId last{body.last_term, body.last_index};
+    Require(IsCommitted(last), Invariant::kStateMachineSafety, replica,
+            "sends a snapshot that ends at " + At(last) + ", which is not committed");
   });
   VisitBody<FetchLog>(frame,
                       [&](const FetchLog& body) { OnLeads(replica, body.term, "a FetchLog"); });
@@ -176,15 +166,11 @@ void SaucrChecker::OnLeads(PeerId replica, std::uint64_t term, const char* messa
 void SaucrChecker::OnFrameTerm(PeerId replica, std::uint64_t term, const char* message,
                                bool campaigns) {
   Replica& state = Of(replica);
-  elections_.OnTerm(replica, term, campaigns);
+  elections_.OnMessage(replica, term, campaigns);
   const std::uint64_t on_disk = state.disk.wal().hard_state.term;
-  Require(term >= state.frame_term, Invariant::kMonotonic, replica,
-          "sends " + std::string(message) + " of term " + std::to_string(term) +
-              " after a message of term " + std::to_string(state.frame_term));
   Require(on_disk >= term || state.disk.is_damaged(), Invariant::kTermOnDisk, replica,
           "sends " + std::string(message) + " of term " + std::to_string(term) +
               " while its disk says term " + std::to_string(on_disk));
-  state.frame_term = std::max(state.frame_term, term);
 }
 
 void SaucrChecker::OnSentAppend(PeerId replica, PeerId to, CallId call,
@@ -263,17 +249,16 @@ void SaucrChecker::RecordLeaderEntry(PeerId leader, std::uint64_t term, EntryId 
   Require(shown == id.term, Invariant::kLeaderAppendOnly, leader,
           "leads term " + std::to_string(term) + " and replaces its own entry at index " +
               std::to_string(id.index));
-  if (id.index >= committed_.size()) return;
-  const Committed& committed = committed_[id.index];
-  Require(term <= committed.by_term || id.term == committed.term, Invariant::kLeaderCompleteness,
-          leader,
+  if (id.index >= committed().size()) return;
+  const Committed& first = committed()[id.index];
+  Require(term <= first.by_term || id.term == first.term, Invariant::kLeaderCompleteness, leader,
           "leads term " + std::to_string(term) + " without the committed " +
-              At(EntryId{committed.term, id.index}));
+              At(EntryId{first.term, id.index}));
 }
 
 void SaucrChecker::CheckNaming(PeerId leader, EntryId last, std::uint64_t recipients) {
   const std::uint64_t named = entries_[last].named.value_or(0);
-  const bool is_first = named != 0 && leaders_[last.term].replica == leader;
+  const bool is_first = named != 0 && elections_.LeaderOf(last.term) == leader;
   if (!is_first || !named_rounds_.insert(last).second) return;
   Require((named & ~recipients & ~Bit(leader)) == 0, Invariant::kNaming, leader,
           "names a replica with " + At(last) + " to which it does not send that round");
@@ -321,18 +306,7 @@ void SaucrChecker::OnVoteReply(PeerId replica, const Asked& asked, const Request
   Require(request.lle >= floor, Invariant::kLle, replica,
           "votes for " + Name(request.candidate) + ", whose LLE is " + At(request.lle) +
               "; its own is " + At(floor) + " at least");
-  RecordVote(replica, asked.term, request.candidate);
-}
-
-void SaucrChecker::RecordVote(PeerId voter, std::uint64_t term, PeerId candidate) {
-  const auto [vote, is_first] = votes_.emplace(std::pair{voter, term}, Seen{candidate, now_});
-  const Seen& first = vote->second;
-  if (first.replica == candidate) return;
-  Violate(Invariant::kOneVote,
-          Name(voter) + " votes in term " + std::to_string(term) + " for " + Name(first.replica) +
-              " and for " + Name(candidate),
-          {{group_.AddressOf(voter), first.at, false,
-            "The first vote of " + Name(voter) + " in this term."}});
+  elections_.OnVote(replica, asked.term, request.candidate, now_);
 }
 
 void SaucrChecker::OnAppendReply(PeerId replica, const Asked& asked,
@@ -372,7 +346,8 @@ void SaucrChecker::CheckDurable(PeerId replica, const Asked& asked,
           "says that " + At(id) + " is on its disk, which ends at " + At(disk.last()));
   const LleMap& map = disk.wal().map;
   const bool has_map = asked.mode == Mode::kSlow && parts_ == Parts::kAll;
-  if (!has_map || !disk.SaysAllIsThere()) return;
+  // A repeated message may say more of an entry that had its map on the disk before.
+  if (!has_map || !disk.SaysAllIsThere() || id <= asked.on_disk) return;
   // The replicas that the entry's own round has named. Later messages may say more of others, and
   // protect no acknowledgement of this entry.
   const auto entry = entries_.find(id);

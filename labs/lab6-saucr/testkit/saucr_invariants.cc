@@ -42,6 +42,8 @@ const Words& Of(Invariant invariant) { return kWords[static_cast<std::size_t>(in
 
 bool IsSafety(Invariant invariant) { return Of(invariant).is_safety; }
 const char* ToString(Invariant invariant) { return Of(invariant).name; }
-const char* HandoutRules(Invariant invariant) { return Of(invariant).rules; }
+std::string HandoutRule(Invariant invariant) {
+  return std::string(Of(invariant).rules) + " of lab 6's handout";
+}
 
 }  // namespace depfast::saucr

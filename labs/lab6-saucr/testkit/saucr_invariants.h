@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace depfast::saucr {
 
@@ -38,7 +39,7 @@ bool IsSafety(Invariant invariant);
 // "leader completeness": the name that a report prints.
 const char* ToString(Invariant invariant);
 
-// "R3": the rules of lab 6's handout that ask for it.
-const char* HandoutRules(Invariant invariant);
+// "R3 of lab 6's handout": the rules that ask for it.
+std::string HandoutRule(Invariant invariant);
 
 }  // namespace depfast::saucr
