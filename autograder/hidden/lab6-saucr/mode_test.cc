@@ -206,6 +206,29 @@ GRADED_TEST(Mode, TheSpecialRequest, "6a", 2,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+GRADED_TEST(
+    Mode, ALostReplicaIsNotFunctional, "6c", 1,
+    "A follower that crashes in fast mode, and is back before the next beat, does not count "
+    "until it has its data. It gets them without a new command.") {
+  SaucrWorld world({.replicas = 5, .seed = 718});
+  SentRequests<AppendEntries> sent(world.cluster);
+  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
+  const PeerId leader = world.Leader(), lost = world.Followers()[1];
+  world.cluster.Crash(world.Followers()[0]);
+  world.cluster.RunFor(60ms);
+  ASSERT_TRUE(world.BeginInMemory());
+  ASSERT_TRUE(world.Commit(5));
+  ASSERT_TRUE(AwaitBeat(world, sent));
+  world.cluster.RunFor(2ms);  // it answers the beat
+  world.cluster.Crash(lost);
+  world.cluster.Restart(lost);
+  const auto is_slow = [&] { return world.checker.claims(leader).mode == Mode::kSlow; };
+  EXPECT_TRUE(world.cluster.RunUntil(is_slow, 2 * kBeat)) << "three of five have all entries";
+  EXPECT_TRUE(world.WaitForMode(Mode::kFast, 300ms)) << "it has its data again";
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
 // ---- flushes ----
 
 // The syncs that a replica asks for.

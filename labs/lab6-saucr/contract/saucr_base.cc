@@ -140,7 +140,11 @@ void SaucrBase::MergeLives(const Lives& told) {
   for (std::size_t replica = 0; replica < lives_.size(); ++replica) {
     if (told[replica] <= lives_[replica]) continue;
     lives_[replica] = told[replica];
-    if (role_ == Role::kLeader) followers_.ForgetBuffered(static_cast<PeerId>(replica));
+    if (role_ != Role::kLeader) continue;
+    const auto peer = static_cast<PeerId>(replica);
+    followers_.ForgetBuffered(peer);
+    // It may be back before it misses a beat, and has lost what earlier rounds have sent.
+    FallBehind(peer, followers_.Of(peer).agreed + 1);
   }
 }
 
@@ -556,7 +560,7 @@ void SaucrBase::CommitUpTo(EntryIndex index) {
   ObserveCommit(runtime_, commit_index_);
   for (EntryIndex i = first; i <= commit_index_; ++i) {
     const LogEntry& entry = log_.At(i);
-    ObserveApply(runtime_, IdAt(i), entry.command);
+    ObserveApply(runtime_, i, entry.term, entry.command);
     const std::string result = entry.command.empty() ? "" : machine_.Apply(i, entry.command);
     const auto client = waiting_.extract(i);
     if (client) client.mapped()({SubmitStatus::kCommitted, runtime_.self(), i, result});
