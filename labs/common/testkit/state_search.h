@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <optional>
 #include <stdexcept>
@@ -99,6 +100,8 @@ class StateSearch {
   virtual void Step() = 0;
   // Makes states equal that behave alike.
   virtual void Normalize(State& state) const = 0;
+  // The bytes from the beginning of a state that tell states apart: in all, the rest is the same.
+  virtual std::size_t KeyBytes() const { return sizeof(State); }
   // The invariant that the state breaks, in words; empty if there is none.
   virtual std::string Violated(const State& state) const = 0;
 
@@ -106,10 +109,11 @@ class StateSearch {
   // False in the steps that every run begins with.
   bool has_begun() const { return has_begun_; }
 
-  // A step leads to that state. `said`: returns the step in words.
+  // A step leads to that state, which this normalizes. `said`: returns the step in words.
   template <typename Said>
-  void Visit(State state, const Said& said) {
+  void Visit(State& state, const Said& said) {
     static_assert(std::has_unique_object_representations_v<State>);
+    if (has_begun_ && std::memcmp(&state, &now_, sizeof state) == 0 && !ways_.empty()) return;
     Normalize(state);
     if (!has_begun_) {
       if (wanted_ && said() == *wanted_) {
@@ -126,7 +130,7 @@ class StateSearch {
       }
       return;
     }
-    if (!violated_.empty() || !known_.Insert(PrintOf(&state, sizeof state))) return;
+    if (!violated_.empty() || !known_.Insert(PrintOf(&state, KeyBytes()))) return;
     ways_.push_back({way_.from, step});
     left_.push_back(state);
     violated_ = Violated(state);

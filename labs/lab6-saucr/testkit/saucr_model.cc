@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <optional>
 #include <stdexcept>
 #include <unordered_map>
@@ -655,6 +656,11 @@ class Exploration : public StateSearch<ModelState> {
     }
     term.maps = {};
     term.began_at = 0;
+  }
+
+  // No run has more terms than its scope.
+  std::size_t KeyBytes() const override {
+    return offsetof(ModelState, terms) + static_cast<std::size_t>(scope_.terms) * sizeof(Term);
   }
 
   std::string Violated(const ModelState& state) const override {
