@@ -137,7 +137,14 @@ void Measurement::MeasureWindow(const std::vector<PeerId>& proposers) {
   simulator_.RunUntil(window_.from);
   simulator_.ResetPeaks();
   flows_.Clear(window_.from);
+  const LogChecker& log = *subject_.log;
+  const std::uint64_t before = log.CommittedUpTo(), slowly_before = log.CommittedSlowly();
   simulator_.RunUntil(window_.to);
+  const std::uint64_t committed = log.CommittedUpTo() - before;
+  if (committed > 0) {
+    result_.slowly =
+        static_cast<double>(log.CommittedSlowly() - slowly_before) / static_cast<double>(committed);
+  }
   if (options_.explain) result_.evidence = Evidence{{}, flows_.by_link(), {}};
   MeasureUnfinished();
   // A slow proposer holds late data, and no backlog for a slow peer, and its waits are its own.
@@ -199,9 +206,12 @@ bool Measurement::HaveAllApplied(std::uint64_t committed) const {
 
 void Measurement::MeasureCatchUp() {
   const std::uint64_t committed = subject_.log->CommittedUpTo();
-  while (!HaveAllApplied(committed) && simulator_.StepUntil(window_.to + kCatchUpMax)) {
-  }
-  if (HaveAllApplied(committed)) result_.catch_up = simulator_.now() - window_.to;
+  do {
+    const Duration passed = simulator_.now() - window_.to;
+    if (!result_.catch_up && HaveAllApplied(committed)) result_.catch_up = passed;
+    if (!result_.fast_again && subject_.log->IsFast()) result_.fast_again = passed;
+  } while (!(result_.catch_up && result_.fast_again) &&
+           simulator_.StepUntil(window_.to + kCatchUpMax));
   simulator_.RunUntil(std::max(simulator_.now(), window_.to + kDrain));
 }
 

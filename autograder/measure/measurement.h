@@ -49,7 +49,8 @@ class Measurement : private sim::Observer {
   // Returns why the replica's report of unfinished work cannot be true; empty if it may be.
   std::string WhyUntrue(PeerId replica, const std::optional<std::vector<UnfinishedRow>>& rows);
   // From the end of the window, when everything heals, until every replica has applied the entries
-  // committed at that moment. Then at least until the end of the drain.
+  // committed at that moment, and the log is in its fast mode. Then at least until the end of the
+  // drain.
   void MeasureCatchUp();
   bool HaveAllApplied(std::uint64_t committed) const;
   std::string Problem() const;

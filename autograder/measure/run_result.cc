@@ -54,6 +54,8 @@ json ToJson(const RunResult& result) {
       {"pending_requests", result.pending_requests},
       {"slow", result.slow},
       {"catch_up_ns", result.catch_up ? json(result.catch_up->count()) : json()},
+      {"fast_again_ns", result.fast_again ? json(result.fast_again->count()) : json()},
+      {"slowly", Rounded(result.slowly, 1'000'000)},
       {"lag", result.lag},
       {"completed", result.load.completed},
       {"crossings", result.crossings},

@@ -149,7 +149,8 @@ line = dict(throughput=2000.0 / factor, offered=1000, unanswered=0, mean_ns=1000
             completions=[100] * 15, peak_held_bytes=1000,
             peak_heap_bytes=1000, resident_bytes=5000, unfinished_coroutines=3,
             pending_requests=2, passed_over=0, slow=[],
-            catch_up_ns=None if late else 1000, lag=9 if "KEEPS_UP" in behaviour else 500,
+            catch_up_ns=None if late else 1000, fast_again_ns=0, slowly=0.0,
+            lag=9 if "KEEPS_UP" in behaviour else 500,
             completed=100, crossings=500, error=None, violation=None,
             trace_hash="ab" + options["seed"] + options["rate"] + memory,
             twins=twins if "twin" in options else "")

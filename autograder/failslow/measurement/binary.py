@@ -77,8 +77,9 @@ class Sample:
     Latencies are of all operations `offered` in the window, `longest_ns` the longest; an unanswered
     one counts until the end. `completions` counts the answers of each 100 ms of the window. `lag`
     is the most entries that a slow replica was behind. `catch_up_ns` is None when a follower had
-    not caught up at the end. `error` is a sentence when the submission misbehaved; the numbers mean
-    nothing then.
+    not caught up at the end, `fast_again_ns` when the log was not in its fast mode then, if it has
+    two modes; `slowly` is the share of entries that it committed in the slow one. `error` is a
+    sentence when the submission misbehaved; the numbers mean nothing then.
     `violation` is a sentence about the first violated invariant, or the first untrue answer.
     `twins`: as gtest.Outcome's. `no_verdict` is the grader's own failure, or ""; the error is the
     same sentence then.
@@ -116,6 +117,8 @@ class Sample:
     unfinished: tuple[Unfinished, ...] = ()
     twins: str = ""
     no_verdict: str = ""
+    fast_again_ns: int | None = 0
+    slowly: float = 0.0
 
 
 def binary_of(lab: Lab) -> str:
@@ -211,7 +214,7 @@ def command(program: Program, run: Run, rate: float) -> list[str | Path]:
 
 def parse_sample(line: dict[str, Any]) -> Sample:
     """KeyError, TypeError or ValueError when a field is missing or of another kind."""
-    catch_up = line["catch_up_ns"]
+    catch_up, fast_again = line["catch_up_ns"], line["fast_again_ns"]
     return Sample(
         throughput=float(line["throughput"]),
         offered=int(line["offered"]),
@@ -238,6 +241,8 @@ def parse_sample(line: dict[str, Any]) -> Sample:
         flows=tuple(_parse_flow(flow) for flow in line.get("flows", [])),
         unfinished=tuple(_parse_unfinished(row) for row in line.get("unfinished", [])),
         twins=str(line["twins"]),
+        fast_again_ns=None if fast_again is None else int(fast_again),
+        slowly=float(line["slowly"]),
     )
 
 

@@ -169,6 +169,8 @@ def what_happened(judged: Judged) -> str:
     figure = FIGURES[judged.criterion.figure]
     if math.isinf(judged.value) and figure is FIGURES["catch-up"]:
         return "the slow replicas never caught up after healing"
+    if math.isinf(judged.value) and figure is FIGURES["fast again"]:
+        return "the log was not in fast mode again after dead replicas were back"
     if math.isinf(judged.value):
         return f"{judged.name} cannot be compared: in one of the runs no operation completed"
     note = f"{judged.criterion.note}, " if judged.criterion.note else ""

@@ -102,6 +102,20 @@ def catch_up_ns(_: Sample, slow: Sample) -> float:
     return float("inf") if slow.catch_up_ns is None else float(slow.catch_up_ns)
 
 
+def fast_again_ns(base: Sample, _: Sample) -> float:
+    """Of the run that it is compared with: of dead replicas, which return at the window's end."""
+    return float("inf") if base.fast_again_ns is None else float(base.fast_again_ns)
+
+
+def normal_p99_ns(base: Sample, _: Sample) -> float:
+    return float(base.p99_ns)
+
+
+def committed_slowly(_: Sample, slow: Sample) -> float:
+    """The share of entries, of a log with a fast mode and a slow one."""
+    return slow.slowly
+
+
 def lag(_: Sample, slow: Sample) -> float:
     return float(slow.lag)
 
@@ -169,6 +183,15 @@ FIGURES = {
     ),
     "catch-up": _figure(
         catch_up_ns, seconds, "the slow replicas took {} to catch up after healing"
+    ),
+    "fast again": _figure(
+        fast_again_ns, seconds, "dead replicas were back for {} before the log was in fast mode"
+    ),
+    "normal p99": _figure(
+        normal_p99_ns, seconds, "without a fault, the 99th percentile of latency was {}"
+    ),
+    "slow commits": _figure(
+        committed_slowly, percent, "{} of the commands were committed in slow mode"
     ),
     "lag": _figure(lag, lambda value: f"{value:.0f} entries", "the slow replicas were {} behind"),
 }
