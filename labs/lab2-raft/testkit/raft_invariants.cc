@@ -14,18 +14,6 @@ bool IsSafety(Invariant invariant) {
   }
 }
 
-const char* ToString(Invariant invariant) {
-  static constexpr const char* kNames[] = {
-      "election safety",          "leader append-only",      "log matching",
-      "leader completeness",      "state machine safety",    "monotonic term",
-      "monotonic commit",         "one vote per term",       "durability",
-      "commit needs a majority",  "a snapshot is the state", "a leader commits its own term",
-      "a leader has votes",       "election restriction",    "terms begin by a campaign",
-      "a campaign has pre-votes", "a live leader is kept",   "an election timeout passes",
-  };
-  return kNames[static_cast<int>(invariant)];
-}
-
 namespace {
 
 int RuleOf(Invariant invariant) {
@@ -50,6 +38,18 @@ int RuleOf(Invariant invariant) {
 
 std::string HandoutRule(Invariant invariant) {
   return "rule " + std::to_string(RuleOf(invariant)) + " of lab 2's handout";
+}
+
+const char* ToString(Invariant invariant) {
+  static constexpr const char* kNames[] = {
+      "election safety",          "leader append-only",      "log matching",
+      "leader completeness",      "state machine safety",    "monotonic term",
+      "monotonic commit",         "one vote per term",       "durability",
+      "commit needs a majority",  "a snapshot is the state", "a leader commits its own term",
+      "a leader has votes",       "election restriction",    "terms begin by a campaign",
+      "a campaign has pre-votes", "a live leader is kept",   "an election timeout passes",
+  };
+  return kNames[static_cast<int>(invariant)];
 }
 
 }  // namespace depfast::raft
