@@ -11,9 +11,7 @@ namespace {
 GRADED_TEST(Lives, AnOldAcknowledgementDoesNotCount, "6c", 2,
             "An entry that was acknowledged in an earlier life needs a new answer.") {
   SaucrWorld world({.replicas = 3, .seed = 751});
-  ASSERT_TRUE(world.WaitForMode(Mode::kFast));
-  ASSERT_TRUE(world.Commit(5));
-  ASSERT_TRUE(world.WaitForAllApplied());
+  ASSERT_TRUE(world.BeginFast(5));
   const PeerId leader = world.Leader();
   const PeerId crashes = world.Followers()[0], late = world.Followers()[1];
   world.cluster.Begin(faults::LinkSlow({leader}, {late}, 16ms));
@@ -33,13 +31,10 @@ GRADED_TEST(Lives, AnOldAcknowledgementDoesNotCount, "6c", 2,
   world.cluster.RunFor(50ms);
   EXPECT_EQ(world.LastCommitted(), before)
       << "the memory of one of three is gone, and one disk has the entry at most";
-  world.cluster.Heal();
-  EXPECT_TRUE(world.Commit(5));
-  EXPECT_TRUE(world.WaitForAllApplied());
-  EXPECT_TRUE(world.AllInvariantsHold());
+  EXPECT_TRUE(world.ServesAgain());
 }
 
-GRADED_TEST(Lives, AreDurableBeforeTheAnswer, "6c", 3,
+GRADED_TEST(Lives, AreDurableBeforeTheAnswer, "6c", 2,
             "An answer to a query leaves when the asking replica's life is on the disk.") {
   Stage stage(752);
   stage.world.cluster.Begin(faults::FsDelay({0}, 10ms));
@@ -58,7 +53,6 @@ GRADED_TEST(Lives, AreDurableBeforeTheAnswer, "6c", 3,
     ASSERT_TRUE(later && later->lives.size() == 3);
     EXPECT_GE(later->lives[1], life) << "it has forgotten it";
   }
-  EXPECT_TRUE(stage.world.AllInvariantsHold());
 }
 
 }  // namespace

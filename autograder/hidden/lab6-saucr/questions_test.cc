@@ -2,7 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <optional>
+#include <functional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -67,6 +68,14 @@ Lives LivesOver(const std::vector<Acks>& acks, AnyQuestion& any) {
   return lives;
 }
 
+// The rule that was asked says what the model says. `arguments`: as in saucr_rules.h.
+template <typename Result, typename... Parameters, typename... Arguments>
+void ExpectSame(const std::function<Result(Parameters...)>& rule, Result (*model)(Parameters...),
+                const Arguments&... arguments) {
+  EXPECT_EQ(rule(arguments...), model(arguments...))
+      << "asked about " << testing::PrintToString(std::tuple(arguments...));
+}
+
 GRADED_TEST(Commit, RandomAcknowledgements, "6a", 1,
             "Random acknowledgements of 3, 5 and 7 replicas commit what the commit rule says.") {
   AskedRules rules;
@@ -76,11 +85,7 @@ GRADED_TEST(Commit, RandomAcknowledgements, "6a", 1,
     std::vector<Acks> acks(static_cast<std::size_t>(quorums.replicas()));
     std::ranges::generate(acks, [&] { return any.AnyAcks(); });
     const Lives lives = LivesOver(acks, any);
-    const EntryIndex term_began_at = 1 + any.Below(5);
-    EXPECT_EQ(rules.committed(term_began_at, acks, lives, quorums),
-              model::CommittedUpTo(term_began_at, acks, lives, quorums))
-        << "term began at " << term_began_at << ", acknowledgements "
-        << testing::PrintToString(acks) << ", lives " << testing::PrintToString(lives);
+    ExpectSame(rules.committed, model::CommittedUpTo, 1 + any.Below(5), acks, lives, quorums);
   }
 }
 
@@ -114,19 +119,14 @@ GRADED_TEST(Markers, RandomQuestions, "6b", 1,
   AnyQuestion any(3);
   for (int i = 0; i < kQuestions && !HasFailure(); ++i) {
     const saucr::Markers markers = any.AnyMarkers();
-    const EntryId last = any.Entry();
-    const EntryId recovered = any.Coin() ? EntryId() : any.Entry();
     std::vector<EntryId> appended(any.Below(4));
     std::ranges::generate(appended, [&] { return EntryId{1 + any.Below(3), 1 + any.Below(4)}; });
     std::ranges::sort(appended, {}, [](const EntryId& id) { return std::pair(id.index, id.term); });
-    const auto question = "markers " + testing::PrintToString(markers);
-    EXPECT_EQ(rules.is_on_disk(markers), model::IsOnDisk(markers)) << question;
-    EXPECT_EQ(rules.fast_switch(markers, appended), model::FastSwitch(markers, appended))
-        << question << ", appended " << testing::PrintToString(appended);
-    EXPECT_EQ(rules.latest_on_disk(markers, last, recovered),
-              model::LatestOnDisk(markers, last, recovered))
-        << question << ", last " << testing::PrintToString(last) << ", recovered "
-        << testing::PrintToString(recovered);
+    ExpectSame(rules.is_on_disk, model::IsOnDisk, markers);
+    ExpectSame(rules.fast_switch, model::FastSwitch, markers, appended);
+    const EntryId last = any.Entry();
+    const EntryId recovered = any.Coin() ? EntryId() : any.Entry();
+    ExpectSame(rules.latest_on_disk, model::LatestOnDisk, markers, last, recovered);
   }
 }
 
@@ -137,14 +137,9 @@ GRADED_TEST(Maps, RandomQuestions, "6b", 1,
   for (int i = 0; i < kQuestions && !HasFailure(); ++i) {
     const int replicas = any.AnyQuorums().replicas();
     const LleMap ours = any.Map(replicas);
-    const LleMap told = any.Map(replicas);
-    EXPECT_EQ(rules.merged(ours, told), model::Merged(ours, told))
-        << testing::PrintToString(ours) << " and " << testing::PrintToString(told);
+    ExpectSame(rules.merged, model::Merged, ours, any.Map(replicas));
     const EntryId last{3 + any.Below(2), 4 + any.Below(2)};  // no known value is ahead
-    const auto named = any.Some(replicas);
-    EXPECT_EQ(rules.map_of_round(ours, last, named), model::MapOfRound(ours, last, named))
-        << testing::PrintToString(ours) << ", round up to " << testing::PrintToString(last)
-        << ", named " << testing::PrintToString(named);
+    ExpectSame(rules.map_of_round, model::MapOfRound, ours, last, any.Some(replicas));
   }
 }
 
@@ -156,13 +151,9 @@ GRADED_TEST(Lle, RandomAnswers, "6c", 1,
   for (int i = 0; i < kQuestions && !HasFailure(); ++i) {
     const Quorums quorums = any.AnyQuorums();
     const auto self = static_cast<PeerId>(any.Below(static_cast<unsigned>(quorums.replicas())));
-    const EntryId on_disk = any.Entry();
     std::vector<LleMap> answers(any.Below(static_cast<unsigned>(quorums.replicas())));
     std::ranges::generate(answers, [&] { return any.Map(quorums.replicas()); });
-    EXPECT_EQ(rules.recovered_lle(self, on_disk, answers, quorums),
-              model::RecoveredLle(self, on_disk, answers, quorums))
-        << "replica " << self << " of " << quorums.replicas() << ", on disk "
-        << testing::PrintToString(on_disk) << ", answers " << testing::PrintToString(answers);
+    ExpectSame(rules.recovered_lle, model::RecoveredLle, self, any.Entry(), answers, quorums);
   }
 }
 
@@ -173,12 +164,8 @@ GRADED_TEST(Votes, RandomRequests, "6c", 1,
   AnyQuestion any(6);
   for (int i = 0; i < kQuestions && !HasFailure(); ++i) {
     const bool is_recovering = any.Below(4) == 0;
-    const EntryId ours = any.Entry();
-    const EntryId candidates = any.Entry();
-    EXPECT_EQ(rules.grants_vote(is_recovering, ours, candidates),
-              model::GrantsVote(is_recovering, ours, candidates))
-        << (is_recovering ? "recovering, " : "") << testing::PrintToString(ours) << " for "
-        << testing::PrintToString(candidates);
+    const EntryId ours = any.Entry(), candidates = any.Entry();
+    ExpectSame(rules.grants_vote, model::GrantsVote, is_recovering, ours, candidates);
   }
 }
 
@@ -198,13 +185,8 @@ GRADED_TEST(Data, RandomAnswers, "6c", 1,
   AnyQuestion any(7);
   for (int i = 0; i < kQuestions && !HasFailure(); ++i) {
     const Quorums quorums = any.AnyQuorums();
-    const EntryId own{1, any.Below(4)};
-    const EntryId recovered{2, 2 + any.Below(3)};
-    const auto answers = AnyAnswers(quorums, any);
-    EXPECT_EQ(rules.choose(own, recovered, answers, quorums),
-              model::ChooseData(own, recovered, answers, quorums))
-        << quorums.replicas() << " replicas, own " << testing::PrintToString(own) << ", recovered "
-        << testing::PrintToString(recovered) << ", answers " << testing::PrintToString(answers);
+    const EntryId own{1, any.Below(4)}, recovered{2, 2 + any.Below(3)};
+    ExpectSame(rules.choose, model::ChooseData, own, recovered, AnyAnswers(quorums, any), quorums);
   }
 }
 

@@ -17,7 +17,7 @@ std::vector<Sequence> SomeOf(int replicas) {
   return Some(all, kSequences);
 }
 
-GRADED_TEST(Sequences, WithGaps, "6d", 3,
+GRADED_TEST(Sequences, WithGaps, "6d", 2,
             "In 40 crash sequences of 5 and 40 of 7 replicas with gaps, commands are committed "
             "whenever a majority is up, and nothing is lost.") {
   ExpectIdeal(SomeOf(5), {.replicas = 5, .commands = 2, .world = 6100});

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "depfast/host/frame.h"
+#include "frame_bodies.h"
 #include "saucr_world.h"
 #include "testkit/client.h"
 
@@ -43,12 +44,9 @@ class SentRequests : private sim::Observer {
       if (sent == nullptr || sent->to >= kFirstClient) continue;
       std::string error;
       const auto frame = DecodeFrame(*sent->bytes, error);
-      const bool is_one = frame && frame->header.kind == FrameKind::kRequest &&
-                          frame->header.method == Request::kMethod;
-      if (!is_one) continue;
-      if (const auto request = DecodeBody<Request>(frame->body, error)) {
-        all_.push_back({from, sent->to, now, *request});
-      }
+      if (!frame || frame->header.kind != FrameKind::kRequest) continue;
+      VisitBody<Request>(
+          *frame, [&](const Request& request) { all_.push_back({from, sent->to, now, request}); });
     }
   }
 

@@ -41,6 +41,10 @@ inline void PrintTo(const EntryId& id, std::ostream* out) {
   *out << "(" << id.term << "," << id.index << ")";
 }
 
+inline void PrintTo(const Quorums& quorums, std::ostream* out) {
+  *out << quorums.replicas() << " replicas";
+}
+
 inline void PrintTo(Mode mode, std::ostream* out) {
   *out << (mode == Mode::kFast ? "fast" : mode == Mode::kSlow ? "slow" : "an unknown mode");
 }

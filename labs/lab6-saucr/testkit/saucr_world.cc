@@ -16,6 +16,24 @@ SaucrWorld::SaucrWorld(const testkit::ClusterOptions& options, Parts parts)
   cluster.Start();
 }
 
+SaucrWorld::~SaucrWorld() {
+  // After a failure the group tells of a violation.
+  if (was_asked_ || testing::Test::HasFailure()) return;
+  EXPECT_TRUE(AllInvariantsHold());
+}
+
+testing::AssertionResult SaucrWorld::BeginFast(int count) {
+  auto result = WaitForMode(Mode::kFast);
+  if (result) result = Commit(count);
+  return result ? WaitForAllApplied() : result;
+}
+
+testing::AssertionResult SaucrWorld::ServesAgain() {
+  cluster.Heal();
+  const auto result = Commit(5);
+  return result ? WaitForAllApplied(6s) : result;
+}
+
 testing::AssertionResult SaucrWorld::WaitForMode(Mode mode, Duration at_most) {
   const auto is_there = [&] {
     const PeerId leader = Leader();
@@ -77,7 +95,7 @@ Duration SaucrWorld::SlowestOf(int count) {
 }
 
 testing::AssertionResult SaucrWorld::BeginInMemory() {
-  if (const auto committed = Commit(1); !committed) return committed;
+  if (const auto is_fast = BeginFast(1); !is_fast) return is_fast;
   const Duration since = cluster.now() % kBackgroundFlush;
   cluster.RunFor(kBackgroundFlush + 10ms - since);
   return testing::AssertionSuccess();
@@ -92,6 +110,7 @@ EntryId SaucrWorld::LastCommitted() const {
 }
 
 testing::AssertionResult SaucrWorld::AllInvariantsHold() const {
+  was_asked_ = true;
   if (const auto held = LogWorld::AllInvariantsHold(); !held) return held;
   for (const CommandDigest& command : acknowledged_) {
     const std::uint64_t times = checker.TimesApplied(command);

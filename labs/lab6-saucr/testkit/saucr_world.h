@@ -22,9 +22,15 @@ class SaucrWorld : public LogWorld {
 
   // Starts the replicas. Tests of part 6A take Parts::k6A.
   explicit SaucrWorld(const testkit::ClusterOptions& options, Parts parts = Parts::kAll);
+  // Fails the test unless AllInvariantsHold, or the test has looked.
+  ~SaucrWorld();
 
   // Runs until the leader serves, in this mode. Returns whether that is so within `at_most`.
   testing::AssertionResult WaitForMode(Mode mode, Duration at_most = 3s);
+  // In fast mode, `count` commands are committed and applied by all.
+  testing::AssertionResult BeginFast(int count);
+  // Once all faults are over, five commands are.
+  testing::AssertionResult ServesAgain();
   PeerId Leader() const { return checker.Leader(); }
   // The replicas that are up, but for the leader, ascending.
   std::vector<PeerId> Followers() const;
@@ -39,7 +45,7 @@ class SaucrWorld : public LogWorld {
   Duration SlowestOf(int count);
 
   // Runs until markers of fast mode are on the disks, and the background flush has just been. For
-  // the next 80 ms no replica has a reason to write an entry to its disk. Requires: fast mode.
+  // the next 80 ms no replica has a reason to write an entry to its disk.
   testing::AssertionResult BeginInMemory();
 
   // The last entry that is committed.
@@ -63,6 +69,7 @@ class SaucrWorld : public LogWorld {
 
   std::uint64_t submitted_ = 0;
   std::vector<CommandDigest> acknowledged_;
+  mutable bool was_asked_ = false;  // AllInvariantsHold
 };
 
 }  // namespace depfast::saucr
