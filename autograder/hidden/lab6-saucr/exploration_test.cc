@@ -18,8 +18,9 @@
 namespace depfast::saucr {
 namespace {
 
-// The most states of a scope that a test explores: the nearest ones.
-constexpr std::size_t kStatesMax = 150'000;
+// The most states of a scope that a test explores: the nearest ones. The runs W1 to W22 of the
+// handout are among them, but for W20.
+constexpr std::size_t kStatesMax = 120'000;
 
 void ExpectSafe(const NamedScope& named, const Rules& rules) {
   const Explored explored = Explore(named.scope, rules, kStatesMax);

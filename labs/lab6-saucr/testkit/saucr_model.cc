@@ -437,7 +437,7 @@ class Exploration : public StateSearch<ModelState> {
     bool is_fast = false;
     const bool has_news = term != At(now(), number);
     if (has_news && before < LengthOf(term.log) && Is(next, number, ModelState::kLeads)) {
-      std::vector<Received> received(n_);
+      std::array<Received, kReplicasMax> received{};
       is_fast = Commit(next, number, received, 0);
     }
     if (term.committed > before) ++(is_fast ? coverage_.fast_commits : coverage_.slow_commits);
@@ -450,7 +450,7 @@ class Exploration : public StateSearch<ModelState> {
 
   // Tries all acknowledgements of the replicas from that one on. Whether the last commit needed
   // memories.
-  bool Commit(ModelState& next, std::size_t number, std::vector<Received>& received,
+  bool Commit(ModelState& next, std::size_t number, std::array<Received, kReplicasMax>& received,
               std::size_t replica) {
     if (replica == n_) return CommitBy(next, number, received);
     const Term& term = At(next, number);
@@ -476,7 +476,8 @@ class Exploration : public StateSearch<ModelState> {
     return Commit(next, number, received, replica + 1) || is_fast;
   }
 
-  bool CommitBy(ModelState& next, std::size_t number, const std::vector<Received>& received) {
+  bool CommitBy(ModelState& next, std::size_t number,
+                const std::array<Received, kReplicasMax>& received) {
     Term& term = At(next, number);
     std::array<Life, kReplicasMax> lives{};
     std::ranges::copy(next.replicas[LeaderOf(term)].lives, lives.begin());
