@@ -1,6 +1,7 @@
 """Parts that need others: the tests that run, the tests that are skipped, and the reasons."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -62,6 +63,16 @@ def test_one_root_cause_is_named_everywhere() -> None:
     because = "Skipped because A.Elects fails: Property of A.Elects."
     assert outcomes[1].skipped_because == because
     assert not outcomes[3].skipped_because
+
+
+def test_suites_that_stand_alone_are_never_skipped() -> None:
+    rules = a_test("Rules.Order", "b")
+    alone = replace(CHAIN, alone=("Rules",))
+    outcomes = prerequisites.run(alone, [*TESTS, rules], Runner("A.Elects"))
+    assert outcomes[1].skipped_because
+    assert outcomes[-1].passed
+    with pytest.raises(CannotDo, match="there is no suite 'Rules'"):
+        prerequisites.check(alone, TESTS)
 
 
 def test_a_skipped_test_passes_its_cause_on() -> None:

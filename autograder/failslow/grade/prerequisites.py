@@ -2,7 +2,8 @@
 
 A part may name tests that its own tests depend on (lab.yaml, parts/needs). For example, a log
 that elects no leader fails every test of replication for the same reason. When a needed test
-fails, the tests of the part are not run. They score 0 and name the needed test.
+fails, the tests of the part are not run. They score 0 and name the needed test. Tests of suites
+that stand alone (lab.yaml, alone) are run all the same: they call no other part.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +32,7 @@ def run(lab: Lab, tests: Sequence[GradedTest], run_all: RunAll) -> list[Outcome]
         runnable = []
         for test in wave:
             because = reason(lab.part(test.part), given, outcomes, but=test.name)
-            if because:
+            if because and not _stands_alone(lab, test):
                 outcomes[test.name] = Outcome((because,), skipped_because=because)
             else:
                 runnable.append(test)
@@ -55,8 +56,11 @@ def reason(
 
 
 def check(lab: Lab, tests: Sequence[GradedTest]) -> None:
-    """CannotDo when lab.yaml needs a test that is not among all of the lab's tests."""
+    """CannotDo when lab.yaml names a test or a suite that is not among all of the lab's tests."""
     names = {test.name for test in tests}
+    for suite in lab.alone:
+        if not any(name.startswith(f"{suite}.") for name in names):
+            raise CannotDo(f"{lab.id}: alone: there is no suite '{suite}'")
     for part in lab.parts:
         for name in part.needs:
             if name not in names:
@@ -65,7 +69,13 @@ def check(lab: Lab, tests: Sequence[GradedTest]) -> None:
 
 def _needs(lab: Lab, test: GradedTest, given: Mapping[str, GradedTest]) -> list[str]:
     needs = lab.part(test.part).needs
-    return [] if test.name in needs else [name for name in needs if name in given]
+    if test.name in needs or _stands_alone(lab, test):
+        return []
+    return [name for name in needs if name in given]
+
+
+def _stands_alone(lab: Lab, test: GradedTest) -> bool:
+    return test.name.partition(".")[0] in lab.alone
 
 
 def _because(test: GradedTest) -> str:

@@ -135,6 +135,7 @@ class Lab:
     `replaces`: ids of labs that a needed lab needs. This lab has its own versions of their files.
     `cluster`: None for a lab whose replicas do not run as processes.
     `exploration`: what `kit explore` explores, if there is a program for it.
+    `alone`: suites whose tests need no other test, whatever their parts need.
     """
 
     id: str
@@ -151,6 +152,7 @@ class Lab:
     replaces: tuple[str, ...] = ()
     diagnosis: Diagnosed | None = None
     exploration: str = "schedules"
+    alone: tuple[str, ...] = ()
     visibility: Visibility = Visibility()
 
     @property
