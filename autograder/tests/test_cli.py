@@ -1,5 +1,6 @@
 """Wrong input on the command line, and the public tests in simulation."""
 
+import gzip
 import json
 import os
 import signal
@@ -275,7 +276,8 @@ def test_replay_draws_what_was_recorded_of_a_failure(
     text = (out / "replay.html").read_text()
     assert "Quorum.Late failed" in text
     assert "\\u003c/script> votes" in text
-    assert json.loads((out / "replay.trace.json").read_text())["traceEvents"]
+    traced = gzip.decompress((out / "replay.trace.json.gz").read_bytes())
+    assert json.loads(traced)["traceEvents"]
 
 
 def test_replay_names_the_fields_of_messages(
@@ -289,8 +291,9 @@ def test_replay_names_the_fields_of_messages(
     )
     out = tmp_path / "out"
     expect(0, "replay", "lab1", "Quorum.Votes", mine(), "--out", out)
-    for drawing in ("replay.html", "replay.trace.json"):
-        assert "term: 3, granted: true" in (out / drawing).read_text()
+    traced = gzip.decompress((out / "replay.trace.json.gz").read_bytes()).decode()
+    for drawing in ((out / "replay.html").read_text(), traced):
+        assert "term: 3, granted: true" in drawing
 
 
 def test_replay_draws_nothing_of_a_test_without_a_cluster(

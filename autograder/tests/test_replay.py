@@ -246,6 +246,18 @@ def test_of_a_long_run_the_part_around_the_problem_is_kept(
     assert shown["begin"] <= problem <= shown["end"]
 
 
+def test_clusters_share_the_page_and_the_one_to_look_at_has_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(html_report, "MESSAGES_MAX", 40)
+    worlds = [World(seed=1, replicas=3, end=1000) for _ in range(3)]
+    for world in worlds:
+        world.messages = [Message(n, 0, 1, n, "", "", "", 1, "") for n in range(1000)]
+    worlds[1].notes.append(recording.Note(500, "broken", "violation"))
+    shown = data_of(html_report.document(SUBJECT, worlds, ()))["worlds"]
+    assert [len(world["messages"]) for world in shown] == [10, 20, 10]
+
+
 def test_an_entry_is_followed_from_its_proposal_to_its_runs(path: Path) -> None:
     (world,) = recording.read(two_lanes().write(path))
     p1, q1, q2, p2, p3 = entries_of(world, LANES)

@@ -4,6 +4,7 @@ An instructor's kit has the hidden tests, so an instructor may name one. Instead
 name a schedule that `kit explore` has written, or a measured run (replay_measured.py).
 """
 
+import gzip
 import tempfile
 import textwrap
 from dataclasses import dataclass, replace
@@ -28,7 +29,7 @@ from failslow.lab.labs import Lanes, Shown, load_labs
 
 WROTE = "The run printed:"
 PAGE = "replay.html"
-TRACE = "replay.trace.json"
+TRACE = "replay.trace.json.gz"
 
 SHRINK_RUNS = 300
 SHRINK_TIMEOUT_S = 600.0
@@ -126,7 +127,7 @@ def draw(
     """Prints what led to the failure. Writes the page and the trace, and says so."""
     told = "".join(explanation.in_words(worlds[recording.most_telling(worlds)]))
     print(printable.text(told), end="")
-    atomic.write_text(out / TRACE, trace.document(worlds, shows))
+    atomic.write_bytes(out / TRACE, gzip.compress(trace.document(worlds, shows).encode(), mtime=0))
     atomic.write_text(out / PAGE, html_report.document(subject, worlds, shows, lanes))
     console.note(f"Wrote {out / PAGE}: open it in a browser")
     console.note(f"Wrote {out / TRACE}: for https://ui.perfetto.dev")

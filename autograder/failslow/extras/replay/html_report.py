@@ -21,9 +21,9 @@ from failslow.lab.labs import Lanes, Shown
 HERE = Path(__file__).resolve().parent
 VIEWER = HERE / "viewer"
 
-# The most that a browser draws without stuttering. The trace for Perfetto has all.
-MESSAGES_MAX = 60_000
-WAITS_MAX = 60_000
+MESSAGES_MAX = 25_000
+"""The most messages of a page, and the most waits: a page of 10 MB, which a browser draws without
+stuttering. The trace for Perfetto has all."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,18 @@ def document(
     subject: Subject, worlds: list[World], shows: tuple[Shown, ...], lanes: Lanes | None = None
 ) -> str:
     """`lanes`: of a log that has some."""
+    begin = most_telling(worlds)
+    share = MESSAGES_MAX // (len(worlds) + 1)
     recording = {
         "passed": subject.passed,
         "firstClient": FIRST_CLIENT,
         "shows": [{"name": shown.name, "words": shown.words} for shown in shows],
         "lanes": [] if lanes is None else lanes.names,
-        "begin": most_telling(worlds),
-        "worlds": [_world(world, shows, lanes) for world in worlds],
+        "begin": begin,
+        "worlds": [
+            _world(world, shows, lanes, 2 * share if place == begin else share)
+            for place, world in enumerate(worlds)
+        ],
     }
     verdict = "passed" if subject.passed else "failed"
     return _filled(
@@ -87,17 +92,20 @@ def _as_script(value: object) -> str:
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _world(world: World, shows: tuple[Shown, ...], lanes: Lanes | None) -> dict[str, Any]:
-    """Rows of plain values, in the order in which model.js names them."""
+def _world(
+    world: World, shows: tuple[Shown, ...], lanes: Lanes | None, most: int
+) -> dict[str, Any]:
+    """Rows of plain values, in the order in which model.js names them. `most`: messages, and
+    waits."""
     problem = world.first_problem()
-    begin, end = _window(world, world.end if problem is None else problem.when)
+    begin, end = _window(world, world.end if problem is None else problem.when, most)
     messages = [m for m in world.messages if begin <= m.sent <= end]
     waits = [
         (wait, row)
         for wait, row in zip(world.waits, rows_of(world.waits), strict=True)
         if wait.start <= end and (wait.end is None or wait.end >= begin)
     ]
-    waits = waits[-WAITS_MAX:]
+    waits = waits[-most:]
     types = sorted({message.type for message in messages}, key=_by_method)
     number = {name: index for index, name in enumerate(types)}
     return {
@@ -171,14 +179,14 @@ def _by_method(type_name: str) -> tuple[str, bool, str]:
     return method, kind != "request", kind
 
 
-def _window(world: World, around: int) -> tuple[int, int]:
+def _window(world: World, around: int, most: int) -> tuple[int, int]:
     """The first and the last time to show: the end of a part of a long run is near `around`."""
     sent = [message.sent for message in world.messages]
-    if len(sent) <= MESSAGES_MAX:
+    if len(sent) <= most:
         return 0, world.end
-    after = sum(when <= around for when in sent) + MESSAGES_MAX // 4
-    last = min(len(sent), max(after, MESSAGES_MAX)) - 1
-    begin = sent[last - MESSAGES_MAX + 1]
+    after = sum(when <= around for when in sent) + most // 4
+    last = min(len(sent), max(after, most)) - 1
+    begin = sent[last - most + 1]
     return begin, world.end if last == len(sent) - 1 else sent[last]
 
 
