@@ -52,7 +52,7 @@ GRADED_TEST(RaftGrace, BeginsAtTheQuorum, "4a-raft", 2,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(RaftGrace, HoldsForSlownessThatVaries, "4a-raft", 2,
+GRADED_TEST(RaftGrace, HoldsForSlownessThatVaries, "4a-raft", 1,
             "Two of five followers are slow, one by another time for each answer and one now and "
             "then. Both answer within the grace, and neither is sent an entry twice.") {
   FinalizeWorld world({.replicas = 5, .seed = 441});
@@ -101,7 +101,7 @@ GRADED_TEST(RaftGrace, LateAnswersCommit, "4a-raft", 1,
 // The links to two followers take 6 s. A link's window takes 256 KiB, the rest of 6 MB waits at the
 // leader, unless it is released.
 GRADED_TEST(
-    RaftGrace, BoundsWhatVerySlowFollowersCost, "4a-raft", 2,
+    RaftGrace, BoundsWhatVerySlowFollowersCost, "4a-raft", 1,
     "Two of five followers are very slow. The leader's calls, coroutines and held bytes stay "
     "bounded, and are gone after the grace of the last round.") {
   constexpr std::size_t kHeldMax = 256 * 1024;

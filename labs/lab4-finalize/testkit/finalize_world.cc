@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "depfast/verify/unfinished_work.h"
+#include "finalize_count.h"
 #include "raft_messages.h"
+#include "testkit/client.h"
 #include "unfinished.h"
 
 namespace depfast::lab4 {
@@ -69,6 +72,15 @@ std::uint64_t FinalizeWorld::CallsOfAppend(PeerId replica) {
 
 std::uint64_t FinalizeWorld::Coroutines(PeerId replica) {
   return UnfinishedCoroutines(cluster.simulator(), replica);
+}
+
+std::uint64_t FinalizeWorld::Finalized(PeerId replica) {
+  testkit::Client asker(cluster.simulator());
+  std::optional<FinalizeCount> count;
+  asker.Call(replica, CountFinalize{}, 1s, [&](const auto& reply) { count = reply; });
+  cluster.RunFor(1s);
+  if (!count) ADD_FAILURE() << "replica " << replica << " does not say what it has finalized";
+  return count.value_or(FinalizeCount()).calls;
 }
 
 }  // namespace depfast::lab4

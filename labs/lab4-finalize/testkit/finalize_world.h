@@ -43,6 +43,9 @@ class FinalizeWorld : public kv::KvWorld {
   // The calls of rounds, heartbeats, reads and catch-up that are outstanding, to all peers.
   std::uint64_t CallsOfAppend(PeerId replica);
   std::uint64_t Coroutines(PeerId replica);
+  // The calls that a replica has given to Finalize since its start; 0, and a failure, if it does
+  // not say.
+  std::uint64_t Finalized(PeerId replica);
 
   SentEntries sent;
 

@@ -103,5 +103,27 @@ GRADED_TEST(RaftGrace, ReadsLeaveNothing, "4a-raft", 1,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+// The calls of heartbeats count, too: they are few in that time.
+GRADED_TEST(RaftGrace, IsThatOfFinalize, "4a-raft", 2,
+            "The grace is that of Finalize: it is given the calls of each round, of each read and "
+            "of each campaign.") {
+  constexpr std::uint64_t kCommands = 500;
+  FinalizeWorld world({.replicas = 3, .seed = 433});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  const std::uint64_t before = world.Finalized(leader);
+  for (std::uint64_t i = 0; i < kCommands; ++i) ASSERT_EQ(world.Do("SET x 1"), Reply::Ok());
+  const std::uint64_t written = world.Finalized(leader);
+  EXPECT_GE(written, before + 2 * kCommands) << "two followers, and a round for each SET";
+  for (std::uint64_t i = 0; i < kCommands; ++i) ASSERT_EQ(world.Do("GET x"), Reply::String("1"));
+  EXPECT_GE(world.Finalized(leader), written + 2 * kCommands) << "two followers, and 500 reads";
+  const PeerId lonely = world.Others(leader)[0];
+  for (const PeerId dead : {leader, world.Others(leader)[1]}) world.cluster.Crash(dead);
+  const std::uint64_t followed = world.Finalized(lonely);
+  world.cluster.RunFor(5s);
+  EXPECT_GE(world.Finalized(lonely), followed + 2) << "it has campaigned alone";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
 }  // namespace
 }  // namespace depfast::lab4
