@@ -114,6 +114,7 @@ def test_an_object_that_is_none_is_refused() -> None:
     [
         'asm("nop");',
         'int f() __asm__("g");',
+        'constexpr long operator""s(unsigned long long number) { return 0; }',
         'void g() { __a\\\nsm__("nop"); }',
         "#pragma redefine_extname f g",
         "# pragma weak f",
@@ -135,3 +136,24 @@ def test_usual_words_are_allowed() -> None:
     const char* text = "asm"; /* #pragma weak */
     """
     assert references.refused([("mine.h", header.encode())]) == ""
+
+
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.M)
+CONSTANT = re.compile(r"^(?:inline )?constexpr [\w:<>]+ (k\w+)", re.M)
+
+
+def test_given_sources_pin_the_constants_of_outer_namespaces() -> None:
+    """Otherwise a submitted header could define a nearer one, which changes no name."""
+    root = Path(__file__).resolve().parents[2]
+    outer: dict[str, set[str]] = {}
+    for header in (root / "framework" / "include").rglob("*.h"):
+        for name in CONSTANT.findall(header.read_text()):
+            outer.setdefault(name, set()).update(NAMESPACE.findall(header.read_text()))
+    labs = root / "labs"
+    given = [*labs.glob("*/driver/*"), *labs.glob("*/contract/*_base*.cc")]
+    for path in given:
+        text = path.read_text()
+        for name in {*re.findall(r"(?<![\w:])(k[A-Z]\w*)", text)} & outer.keys():
+            is_own = re.search(rf"(?:constexpr|const) [\w:<>]+ {name}\b", text)
+            is_nearest = {*NAMESPACE.findall(text)} <= outer[name]
+            assert is_own or is_nearest or f"using depfast::{name};" in text, f"{path}: {name}"

@@ -23,6 +23,8 @@ _REFUSED = re.compile(
     rf"|\b__attribute(?:__)?\s*\(\([^;{{}}]*?\b{_ATTRIBUTE}\b"
     rf"|\[\[[^\]]*?\b{_ATTRIBUTE}\b"
 )
+_LITERAL = re.compile(r'\boperator\s*""')
+"""Of `1s`: a nearer one changes a constant, and no name. A comment may not have it either."""
 _OF_THE_COMPILER = re.compile(
     r"_GLOBAL__|_Z\d+__static_init|_Unwind_|__gxx_|__cxa_|__clang_|_ZSt9terminate"
 )
@@ -47,7 +49,7 @@ def refused(files: Iterable[tuple[str, bytes]]) -> str:
         if not name.endswith(".h"):
             continue
         text = SPLICE.sub(b"", content).decode("utf-8", "replace")
-        if found := _REFUSED.search(NO_CODE.sub(" ", text)):
+        if found := _REFUSED.search(NO_CODE.sub(" ", text)) or _LITERAL.search(text):
             return f"{name}: '{' '.join(found[0].split())}': not in a header"
     return ""
 

@@ -25,6 +25,9 @@
 
 namespace depfast::kv {
 
+// A submitted header with another constant of this name does not compile.
+using depfast::kNobody;
+
 class PacedReads final : public ReplicatedLog {
  public:
   // The limit of the answers to reads in a step. A single answer may be larger.

@@ -10,6 +10,10 @@
 #include "saucr_rules.h"
 
 namespace depfast::saucr {
+
+// A submitted header with another constant of this name does not compile.
+using depfast::kNobody;
+
 namespace {
 
 // Enough to keep disk and network busy, and few, so that many commands share a round.
