@@ -63,15 +63,22 @@ def write_tree(solutions: Path, labs: list[Lab], tree: Path) -> None:
             (tree / lab.directory / name).write_bytes(files[name])
 
 
+def built_on_tuned(kit: Kit, labs: Labs) -> list[Lab]:
+    """The labs that have tuned files, and those built on them."""
+    tuned = set(_tuned(kit, labs))
+    return [lab for lab in labs.by_id.values() if tuned & set(labs.closure(lab))]
+
+
+def _tuned(kit: Kit, labs: Labs) -> list[Lab]:
+    return [lab for lab in labs.by_id.values() if (kit.fast / lab.directory).is_dir()]
+
+
 @contextmanager
 def fast_tree(kit: Kit, labs: Labs) -> Iterator[Path]:
-    """A temporary tree: the tuned files, laid over the reference of the labs that they are for and
-    of those built on them."""
-    tuned = [lab for lab in labs.by_id.values() if (kit.fast / lab.directory).is_dir()]
-    built = [lab for lab in labs.by_id.values() if set(tuned) & set(labs.closure(lab))]
-    needed = {each.id: each for lab in built for each in labs.closure(lab)}
+    """A temporary tree: the tuned files, laid over the reference of the labs `built_on_tuned`."""
+    needed = {each.id: each for lab in built_on_tuned(kit, labs) for each in labs.closure(lab)}
     with tempfile.TemporaryDirectory(prefix="failslow-fast-") as name:
         tree = Path(name)
         write_tree(kit.reference, list(needed.values()), tree)
-        write_tree(kit.fast, tuned, tree)
+        write_tree(kit.fast, _tuned(kit, labs), tree)
         yield tree

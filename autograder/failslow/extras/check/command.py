@@ -35,7 +35,6 @@ FIRST_SEED = 1
 
 RELEASE = "release build"
 ASAN = "sanitizer build"
-ALL_ASAN = "sanitizer build of all"
 CLANG = "clang build"
 
 # --8<-- [start:style]
@@ -79,8 +78,6 @@ STEPS = (
     Step("system tests", suites.system_tests, needs=RELEASE),
     Step("the store under faults: linearizable", real_processes.store_rounds, needs=RELEASE),
     Step("determinism matrix", matrix.run, needs=RELEASE),
-    Step(ASAN, suites.build("asan", cmake.RUNTIME)),
-    Step("C++ tests of the runtime, sanitized", suites.ctest("asan", cmake.RUNTIME), needs=ASAN),
 )
 # --8<-- [end:steps]
 
@@ -90,8 +87,8 @@ FULL_STEPS = (
     Step("C++ lint", tidy.run, needs=RELEASE),
     Step(CLANG, suites.build("clang")),
     Step("C++ tests, by clang", suites.ctest("clang"), needs=CLANG),
-    Step(ALL_ASAN, suites.build("asan", cmake.CHECKS)),
-    Step("C++ tests, sanitized", suites.ctest("asan"), needs=ALL_ASAN),
+    Step(ASAN, suites.build("asan", cmake.CHECKS)),
+    Step("C++ tests, sanitized", suites.ctest("asan"), needs=ASAN),
     Step("alternatives: other seeds", seeds.alternatives, needs=RELEASE),
     Step("50 courses: full measured marks", grades.with_other_keys, needs=RELEASE),
     Step("the same whole grade again, also when busy", repeated.whole, needs=RELEASE),

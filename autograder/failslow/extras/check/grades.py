@@ -16,7 +16,7 @@ from failslow.grade.runner import grade
 from failslow.lab.course_key import DEVELOPMENT, CourseKey
 from failslow.lab.labs import Labs, load_labs
 from failslow.lab.mutants import MEASUREMENT, Alternative, load_alternatives, materialised
-from failslow.lab.reference import fast_tree
+from failslow.lab.reference import built_on_tuned, fast_tree
 from failslow.lab.submission import collect
 
 FULL_SEEDS = 30
@@ -61,12 +61,11 @@ each measured lab. It has the bounds on healthy runs, too."""
 def reference(context: Context) -> Counts:
     """Full marks, and a second grade that is identical.
 
-    Without --full the second one measures a few rows alone: the determinism matrix runs the tests
-    again. Its trace hashes must equal those of the first; then its scores would be equal, too.
+    Without --full the first one measures one seed of each run, and all if that loses a row. The
+    second one measures a few rows alone: the determinism matrix runs the tests again. Its trace
+    hashes must equal those of the first; then its scores would be equal, too.
     """
-    labs = load_labs(context.kit)
-    seeds = FULL_SEEDS if context.full else None
-    first = _grade(context, labs, context.kit.reference, Scope(seeds=seeds))
+    first = _whole_grade(context)
     counts = judge(None, first)
     results.document(first, 0.0, {})
     again = (
@@ -74,9 +73,20 @@ def reference(context: Context) -> Counts:
         if context.full
         else Scope(tests=frozenset(), seeds=1, rows=ROW_OF_EACH, determinism=False)
     )
-    second = _grade(context, labs, context.kit.reference, again)
+    second = _grade(context, load_labs(context.kit), context.kit.reference, again)
     counts.add(compare(first, second))
     return counts
+
+
+def _whole_grade(context: Context) -> Grade:
+    """Of the reference."""
+    labs, tree = load_labs(context.kit), context.kit.reference
+    if context.full:
+        return _grade(context, labs, tree, Scope(seeds=FULL_SEEDS))
+    brief = _grade(context, labs, tree, Scope(seeds=1))
+    if all(row.earned for row in brief.rows):
+        return brief
+    return _grade(context, labs, tree, Scope())
 
 
 def compare(first: Grade, second: Grade) -> Counts:
@@ -145,11 +155,13 @@ def alternatives(context: Context) -> Counts:
 
 
 def _tuned(context: Context, scope: Scope) -> Counts:
-    """The tuned solutions are correct, too."""
+    """The tuned solutions are correct, too. Without --full they are graded in one lab, drawn."""
     labs = load_labs(context.kit)
     counts = Counts()
+    ids = [lab.id for lab in built_on_tuned(context.kit, labs)]
+    only = None if context.full else sample.drawn_lab(context.kit, ids)
     with fast_tree(context.kit, labs) as tree:
-        for row in _grade(context, labs, tree, scope).rows:
+        for row in _grade(context, labs, tree, scope, only).rows:
             lost = f"reference-solutions/fast loses '{row.title}': {row.output}\n{row.detail}"
             counts.expect(row.earned, lost)
     return counts
