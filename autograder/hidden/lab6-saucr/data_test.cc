@@ -25,7 +25,7 @@ void LoseTheData(Stage& stage) {
     ASSERT_TRUE(stage.Ask(id, stage.Message(1, {1, 1}, {1, 1}, Mode::kFast, all)));
   }
   ASSERT_TRUE(stage.CrashAndRecover(lost, {0, 1, 2, 3, 4})) << "replicas 3 and 4 answer";
-  for (const PeerId id : lost) ASSERT_EQ(stage.lles[id].index, 3U);
+  for (const PeerId id : lost) ASSERT_EQ(stage.LleOf(id).index, 3U);
 }
 
 // `group` elects a leader that has no data. It must wait for replica 3.
@@ -60,12 +60,11 @@ GRADED_TEST(Data, NotFromTheIncomplete, "6c", 2,
 }
 
 // A candidate asks for this replica's vote until there is a leader. So it does not campaign itself.
-void LeadWithoutCampaignsOf(PeerId voter, PeerId candidate, EntryId lle, SaucrWorld& world,
-                            testkit::Client& client) {
+void LeadWithoutCampaignsOf(PeerId voter, PeerId candidate, EntryId lle, SaucrWorld& world) {
   const RequestVote request{world.checker.claims(voter).term + 1, candidate, lle, false};
   const auto leads = [&] { return world.Leader() != kNobody; };
   for (int i = 0; i < 30 && !leads(); ++i) {
-    client.Call(voter, request, 90ms, [](const auto&) {});
+    world.asker.Call(voter, request, 90ms, [](const auto&) {});
     world.cluster.RunUntil(leads, 100ms);
   }
   ASSERT_TRUE(leads());
@@ -74,10 +73,9 @@ void LeadWithoutCampaignsOf(PeerId voter, PeerId candidate, EntryId lle, SaucrWo
 
 void TakeALog() {
   Stage stage(773, 5);
-  testkit::Client client(stage.world.cluster.simulator());
   ASSERT_NO_FATAL_FAILURE(LoseTheData(stage));
   stage.Connect({0, 1, 3});
-  ASSERT_NO_FATAL_FAILURE(LeadWithoutCampaignsOf(3, 0, {1, 3}, stage.world, client));
+  ASSERT_NO_FATAL_FAILURE(LeadWithoutCampaignsOf(3, 0, {1, 3}, stage.world));
   EXPECT_NE(stage.world.WaitForProposer(), kNobody);
   EXPECT_TRUE(HasCommitted(stage.world, "entry 3 of term 1"));
   EXPECT_TRUE(stage.world.ServesAgain());
@@ -86,7 +84,6 @@ void TakeALog() {
 // The disk of a replica hangs while the others take snapshots. It crashes with the leader.
 void TakeASnapshot() {
   SaucrWorld world({.replicas = 3, .seed = 779});
-  testkit::Client client(world.cluster.simulator());
   ASSERT_TRUE(world.BeginFast(5));
   const PeerId dies = world.Leader();
   const PeerId lost = world.Followers()[0], has = world.Followers()[1];
@@ -104,7 +101,7 @@ void TakeASnapshot() {
   world.cluster.Crash(lost);
   world.cluster.End(hangs);
   world.cluster.Restart(lost);
-  ASSERT_NO_FATAL_FAILURE(LeadWithoutCampaignsOf(has, lost, last, world, client));
+  ASSERT_NO_FATAL_FAILURE(LeadWithoutCampaignsOf(has, lost, last, world));
   EXPECT_EQ(world.WaitForProposer(), lost);
   EXPECT_GE(world.checker.claims(lost).restored, 1U) << "its disk has the first entries alone";
   EXPECT_TRUE(world.ServesAgain());
@@ -133,7 +130,7 @@ void GiveUp(int replicas, std::uint64_t seed, const std::vector<PeerId>& minorit
   group.push_back(0);
   stage.Connect(group);
   EXPECT_EQ(world.WaitForProposer(), 0) << "its LLE is ahead of all logs";
-  EXPECT_EQ(stage.lles[0].index, 2U) << "a minority of whole logs ends there";
+  EXPECT_EQ(stage.LleOf(0).index, 2U) << "a minority of whole logs ends there";
   EXPECT_TRUE(world.Commit(5)) << "nobody has the lost entry, and nobody ever committed it";
   EXPECT_TRUE(HasCommitted(world, "entry 2 of term 1"));
   EXPECT_FALSE(HasCommitted(world, "entry 3 of term 1"));
@@ -173,7 +170,7 @@ GRADED_TEST(Data, AFlushBeforeItIsWhole, "6c", 2,
     }
     for (int crash = 0; crash < 3; ++crash) {
       ASSERT_TRUE(stage.CrashAndRecover({0}, {0, 1})) << "start " << crash + 1;
-      EXPECT_EQ(stage.lles[0].index, 3U) << "at start " << crash + 1;
+      EXPECT_EQ(stage.LleOf(0).index, 3U) << "at start " << crash + 1;
       if (by_silence) {
         stage.world.cluster.RunFor(kSilence + 20ms);
       } else {

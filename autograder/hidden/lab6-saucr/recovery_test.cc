@@ -51,7 +51,7 @@ GRADED_TEST(Lle, TheOwnDiskCounts, "6c", 1,
   ASSERT_TRUE(stage.Ask(0, stage.Message(1, {}, {1}, Mode::kSlow)));
   ASSERT_TRUE(stage.Ask(0, stage.Message(1, {1, 1}, {1}, Mode::kFast)));
   ASSERT_TRUE(stage.CrashAndRecover({0}, {0, 1}));
-  EXPECT_GE(stage.lles[0], (EntryId{1, 1})) << "the entry is on its disk";
+  EXPECT_GE(stage.LleOf(0), (EntryId{1, 1})) << "the entry is on its disk";
   EXPECT_FALSE(stage.WouldVoteFor(0, {})) << "for a log without the entry";
   const auto reply = stage.Ask(0, stage.Message(1, {1, 1}, {1, 1}, Mode::kFast));
   EXPECT_TRUE(reply && reply->success) << "it has the entry before these";
@@ -65,7 +65,7 @@ void LoseTheEnd(Stage& stage) {
     ASSERT_TRUE(stage.Ask(id, stage.Message(1, {1, 1}, {1, 1}, Mode::kFast, second)));
   }
   ASSERT_TRUE(stage.CrashAndRecover({0}, {0, 1})) << "one of two others has answered";
-  EXPECT_EQ(stage.lles[0].index, 3U) << "replica 1's map names it with (1,3)";
+  EXPECT_EQ(stage.LleOf(0).index, 3U) << "replica 1's map names it with (1,3)";
 }
 
 GRADED_TEST(Lle, ARecoveredReplicaPassesTheMapOn, "6c", 2,
@@ -73,7 +73,7 @@ GRADED_TEST(Lle, ARecoveredReplicaPassesTheMapOn, "6c", 2,
   Stage stage(766);
   ASSERT_NO_FATAL_FAILURE(LoseTheEnd(stage));
   ASSERT_TRUE(stage.CrashAndRecover({1}, {0, 1})) << "replica 0 knows its own LLE";
-  EXPECT_EQ(stage.lles[1].index, 3U) << "replica 0 was told that 1 has (1,3)";
+  EXPECT_EQ(stage.LleOf(1).index, 3U) << "replica 0 was told that 1 has (1,3)";
 }
 
 GRADED_TEST(Votes, ByTheRecoveredLle, "6c", 2,

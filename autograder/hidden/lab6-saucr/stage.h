@@ -1,13 +1,12 @@
 // Stage: SAUCR replicas that hear each other only where the test says so. The test speaks for their
-// leaders. SentRequests and LlesOf: facts that several tests look at.
+// leaders. Watch and SentRequests: facts that several tests look at.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,13 +16,36 @@
 #include "depfast/host/frame.h"
 #include "frame_bodies.h"
 #include "saucr_world.h"
-#include "testkit/client.h"
 
 namespace depfast::saucr {
 
+// Calls `see` with each output of a replica, as it leaves.
+class Watch : private sim::Observer {
+ public:
+  using See = std::function<void(PeerId from, Time now, const sim::Output& output)>;
+
+  Watch(testkit::Cluster& cluster, See see) : see_(std::move(see)) {
+    cluster.simulator().AddObserver(this);
+  }
+
+ private:
+  void OnOutputsLeave(PeerId from, Time now, const std::vector<sim::Output>& outputs) override {
+    for (const sim::Output& output : outputs) see_(from, now, output);
+  }
+
+  const See see_;
+};
+
+// The frame that an output sends; nothing if it sends none.
+inline std::optional<DecodedFrame> FrameOf(const sim::Output& output) {
+  const auto* const sent = std::get_if<sim::SendFrame>(&output);
+  std::string error;
+  return sent != nullptr ? DecodeFrame(*sent->bytes, error) : std::nullopt;
+}
+
 // The requests of one kind that replicas send to each other, in order.
 template <typename Request>
-class SentRequests : private sim::Observer {
+class SentRequests {
  public:
   struct Sent {
     PeerId from;
@@ -32,46 +54,22 @@ class SentRequests : private sim::Observer {
     Request request;
   };
 
-  explicit SentRequests(testkit::Cluster& cluster) { cluster.simulator().AddObserver(this); }
+  explicit SentRequests(testkit::Cluster& cluster)
+      : watch_(cluster, [this](PeerId from, Time now, const sim::Output& output) {
+          const auto frame = FrameOf(output);
+          if (!frame || frame->header.kind != FrameKind::kRequest) return;
+          const PeerId to = std::get<sim::SendFrame>(output).to;
+          if (to >= kFirstClient) return;
+          VisitBody<Request>(
+              *frame, [&](const Request& request) { all_.push_back({from, to, now, request}); });
+        }) {}
 
   const std::vector<Sent>& all() const { return all_; }
   void Forget() { all_.clear(); }
 
  private:
-  void OnOutputsLeave(PeerId from, Time now, const std::vector<sim::Output>& outputs) override {
-    for (const sim::Output& output : outputs) {
-      const auto* const sent = std::get_if<sim::SendFrame>(&output);
-      if (sent == nullptr || sent->to >= kFirstClient) continue;
-      std::string error;
-      const auto frame = DecodeFrame(*sent->bytes, error);
-      if (!frame || frame->header.kind != FrameKind::kRequest) continue;
-      VisitBody<Request>(
-          *frame, [&](const Request& request) { all_.push_back({from, sent->to, now, request}); });
-    }
-  }
-
   std::vector<Sent> all_;
-};
-
-// The latest LLE of each replica, by its own word.
-class LlesOf : private sim::Observer {
- public:
-  explicit LlesOf(testkit::Cluster& cluster) { cluster.simulator().AddObserver(this); }
-  EntryId operator[](PeerId replica) const {
-    const auto found = lles_.find(replica);
-    return found == lles_.end() ? EntryId() : found->second;
-  }
-
- private:
-  void OnStep(PeerId replica, const sim::StepInput&, const sim::StepOutput& output) override {
-    for (const sim::Output& one : output.outputs) {
-      const auto* const seen = std::get_if<Observation>(&one);
-      if (seen == nullptr || seen->kind != kRecoveryObservation) continue;
-      lles_[replica] = {seen->values[1], seen->values[2]};
-    }
-  }
-
-  std::map<PeerId, EntryId> lles_;
+  Watch watch_;
 };
 
 // Entries of these terms, behind `prev`. In all tests an id has the same command.
@@ -88,9 +86,7 @@ class Stage {
  public:
   // No replica hears another one, and each has begun.
   explicit Stage(std::uint64_t seed, int replicas = 3)
-      : world({.replicas = replicas, .seed = seed}),
-        lles(world.cluster),
-        client_(world.cluster.simulator()) {
+      : world({.replicas = replicas, .seed = seed}) {
     Connect({});
     world.cluster.RunFor(10ms);
   }
@@ -105,23 +101,15 @@ class Stage {
     }
   }
 
-  // The reply of a replica; nothing, and no failure, if there is none within 300 ms.
+  // See SaucrWorld.
   template <typename Request>
   std::optional<typename Request::Reply> Ask(PeerId replica, const Request& request) {
-    struct Answered {
-      std::optional<typename Request::Reply> reply;
-      bool is_over = false;
-    };
-    const auto answered = std::make_shared<Answered>();
-    client_.Call(replica, request, 300ms,
-                 [answered](const auto& reply) { *answered = {reply, true}; });
-    world.cluster.RunUntil([&] { return answered->is_over; }, 400ms);
-    return answered->reply;
+    return world.Ask(replica, request);
   }
   // The same without a wait, and without an answer.
   template <typename Request>
   void Send(PeerId replica, const Request& request) {
-    client_.Call(replica, request, 300ms, [](const auto&) {});
+    world.asker.Call(replica, request, 300ms, [](const auto&) {});
   }
 
   // The last replica leads all terms of the test. It gets no message of its own.
@@ -177,15 +165,15 @@ class Stage {
   bool IsRecovering(PeerId replica) const {
     return world.checker.claims(replica).recovery == Recovery::kRecovering;
   }
+  // By its own word, since it has started.
+  EntryId LleOf(PeerId replica) const { return world.checker.claims(replica).lle; }
   const Markers& MarkersOf(PeerId replica) const {
     return world.checker.disk(replica).wal().markers;
   }
 
   SaucrWorld world;
-  LlesOf lles;
 
  private:
-  testkit::Client client_;
   std::vector<faults::Fault> cuts_;
 };
 

@@ -242,7 +242,7 @@ void SaucrChecker::OnObservation(PeerId replica, const Observation& seen) {
       Note(Name(replica) + " is in " + (claims.mode == Mode::kFast ? "fast" : "slow") + " mode");
       break;
     case kRecoveryObservation:
-      OnRecovery(replica, static_cast<Recovery>(values[0]));
+      OnRecovery(replica, static_cast<Recovery>(values[0]), {values[1], values[2]});
       break;
     case kFlushObservation:
       ++coverage_.flushes;
@@ -274,9 +274,11 @@ void SaucrChecker::RecordLeader(PeerId replica, std::uint64_t term) {
           "leads term " + std::to_string(term) + " before its own vote is on its disk");
 }
 
-void SaucrChecker::OnRecovery(PeerId replica, Recovery recovery) {
+void SaucrChecker::OnRecovery(PeerId replica, Recovery recovery, EntryId lle) {
   static constexpr const char* kWords[] = {"has lost nothing", "is recovering", "has its LLE"};
-  Of(replica).claims.recovery = recovery;
+  Claims& claims = Of(replica).claims;
+  claims.recovery = recovery;
+  claims.lle = lle;
   if (recovery == Recovery::kRecovered) ++coverage_.recoveries;
   Note(Name(replica) + " " + kWords[static_cast<int>(recovery) % 3]);
 }

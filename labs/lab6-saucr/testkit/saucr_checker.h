@@ -49,6 +49,7 @@ class SaucrChecker final : public sim::Observer,
     Role role = Role::kFollower;
     Mode mode = Mode::kSlow;  // of the leader of `term`
     Recovery recovery = Recovery::kOnDisk;
+    EntryId lle;  // with `recovery`
     std::uint64_t commit_index = 0;
     EntryId applied;
     std::uint64_t restored = 0;  // snapshots restored since the last start
@@ -169,7 +170,7 @@ class SaucrChecker final : public sim::Observer,
   void OnCommit(PeerId replica, EntryIndex index);
   void OnApply(PeerId replica, EntryId id, std::uint64_t hash);
   void OnRestore(PeerId replica, EntryId last);
-  void OnRecovery(PeerId replica, Recovery recovery);
+  void OnRecovery(PeerId replica, Recovery recovery, EntryId lle);
   void RecordLeader(PeerId replica, std::uint64_t term);
 
   // --- commitment ---

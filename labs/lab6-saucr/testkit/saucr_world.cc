@@ -12,7 +12,8 @@ SaucrWorld::SaucrWorld(const testkit::ClusterOptions& options, Parts parts)
                                                        SaucrChecker::Machine::kTally, parts);
                }),
       checker(dynamic_cast<SaucrChecker&>(log())),
-      client(cluster.simulator()) {
+      client(cluster.simulator()),
+      asker(cluster.simulator()) {
   cluster.Start();
 }
 

@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "log_world.h"
 #include "saucr_checker.h"
 #include "submit_client.h"
+#include "testkit/client.h"
 
 namespace depfast::saucr {
 
@@ -48,6 +50,20 @@ class SaucrWorld : public LogWorld {
   // the next 80 ms no replica has a reason to write an entry to its disk.
   testing::AssertionResult BeginInMemory();
 
+  // The reply of a replica; nothing, and no failure, if there is none within 300 ms.
+  template <typename Request>
+  std::optional<typename Request::Reply> Ask(PeerId replica, const Request& request) {
+    struct Answered {
+      std::optional<typename Request::Reply> reply;
+      bool is_over = false;
+    };
+    const auto answered = std::make_shared<Answered>();
+    asker.Call(replica, request, 300ms,
+               [answered](const auto& reply) { *answered = {reply, true}; });
+    cluster.RunUntil([&] { return answered->is_over; }, 400ms);
+    return answered->reply;
+  }
+
   // The last entry that is committed.
   EntryId LastCommitted() const;
   // Whether this replica's disk has the entry, and whether a crash would lose nothing by its
@@ -62,6 +78,7 @@ class SaucrWorld : public LogWorld {
 
   SaucrChecker& checker;
   SubmitClient client;
+  testkit::Client asker;  // sends messages on behalf of replicas
 
  private:
   void Submit(std::function<void(bool committed)> then, std::size_t bytes = 100);

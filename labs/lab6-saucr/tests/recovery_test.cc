@@ -2,11 +2,7 @@
 // them.
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <optional>
-
 #include "saucr_world.h"
-#include "testkit/client.h"
 #include "testkit/environment.h"
 
 namespace depfast::saucr {
@@ -41,16 +37,6 @@ GRADED_TEST(SaucrRecovery, AMajorityReturns, "6c", 2,
   EXPECT_TRUE(world.WaitForAllApplied());
 }
 
-// The reply of a replica that answers within 300 ms.
-template <typename Request>
-std::optional<typename Request::Reply> Ask(SaucrWorld& world, testkit::Client& client, PeerId of,
-                                           const Request& request) {
-  const auto answer = std::make_shared<std::optional<typename Request::Reply>>();
-  client.Call(of, request, 300ms, [answer](const auto& reply) { *answer = reply; });
-  world.cluster.RunFor(350ms);
-  return *answer;
-}
-
 // It is cut off, and so without answers about its LLE. The test speaks for the others.
 GRADED_TEST(SaucrRecovery, IsSilentUntilItKnows, "6c", 2,
             "A recovering replica votes, answers and acknowledges nothing.") {
@@ -64,20 +50,18 @@ GRADED_TEST(SaucrRecovery, IsSilentUntilItKnows, "6c", 2,
   world.cluster.RunFor(500ms);
   ASSERT_EQ(world.checker.claims(lost).recovery, Recovery::kRecovering);
 
-  testkit::Client client(world.cluster.simulator());
   const std::uint64_t term = world.checker.claims(leader).term;
   const EntryId ahead{term, 1000};
   for (const bool pre_vote : {true, false}) {
-    const auto vote = Ask(world, client, lost, RequestVote{term + 1, leader, ahead, pre_vote});
+    const auto vote = world.Ask(lost, RequestVote{term + 1, leader, ahead, pre_vote});
     EXPECT_FALSE(vote && vote->granted) << "it grants a vote";
   }
-  const auto lle = Ask(world, client, lost, LleQuery{1, Lives(5)});
+  const auto lle = world.Ask(lost, LleQuery{1, Lives(5)});
   EXPECT_FALSE(lle && lle->recovered) << "it answers a question about an LLE";
   const AppendEntries beat{term + 1, leader, {}, {}, 0, Mode::kSlow, true, LleMap(5), Lives(5)};
-  const auto answer = Ask(world, client, lost, beat);
+  const auto answer = world.Ask(lost, beat);
   EXPECT_FALSE(answer && answer->success) << "it answers a beat";
-  EXPECT_FALSE(Ask(world, client, lost, FetchLog{term + 1, leader, 0, 0}))
-      << "it answers a FetchLog";
+  EXPECT_FALSE(world.Ask(lost, FetchLog{term + 1, leader, 0, 0})) << "it answers a FetchLog";
 
   world.cluster.Heal();
   const auto recovered = [&] {
