@@ -61,9 +61,12 @@ class AskedReplica {
   // Whether every question so far had an answer. Without one the rest get empty answers.
   bool has_answers() const { return has_answers_; }
 
- private:
+ protected:
   static constexpr PeerId kAsked = 2;  // a follower: leaders have more to do
 
+  testkit::Cluster& cluster() { return cluster_; }
+
+ private:
   testkit::Cluster cluster_;
   testkit::Client client_;
   std::unordered_map<std::string, std::any> answers_;  // by method and question
