@@ -1,0 +1,93 @@
+// Planted streams: what a test of your detector shows it, as data. Given, not submitted.
+//
+// A test cannot call your detector: it runs in another process. It sends streams to a replica,
+// whose driver gives them to detectors and answers with what they said.
+#pragma once
+
+#include <cstdint>
+#include <msgpack.hpp>
+#include <string>
+#include <vector>
+
+#include "depfast/host/frame.h"
+
+namespace depfast::adr {
+
+// Some calls alike of a detector, each `gap_ns` after the call before.
+struct PlantedRun {
+  enum class Kind : std::uint8_t {
+    kUpdates,       // IsWarn, then IsFatal
+    kTicks,         // OnTick, with an operation under way of the age `value_ns`
+    kIdleTicks,     // OnTick, with none
+    kStall,         // OnTick, with one that began with the run
+    kSaturated,     // SetSaturated(true)
+    kNotSaturated,  // SetSaturated(false)
+  };
+  Kind kind = Kind::kUpdates;
+  std::int64_t times = 1;
+  std::int64_t gap_ns = 0;
+  std::int64_t value_ns = 0;
+  std::int32_t work = 1;
+  MSGPACK_DEFINE(kind, times, gap_ns, value_ns, work)
+};
+
+// The answers to the calls of a stretch of runs, and the detector after it.
+struct StretchReport {
+  std::int64_t warnings = 0;
+  std::int64_t fatals = 0;
+  std::int64_t first_fatal_ns = -1;  // since the begin of the stretch; negative without one
+  std::int64_t threshold_ns = 0;
+  std::uint64_t resets = 0;  // in the stretch
+  MSGPACK_DEFINE(warnings, fatals, first_fatal_ns, threshold_ns, resets)
+};
+
+// One of them is filled, as the request says.
+struct StreamReport {
+  std::string states;  // after each run: see StateAfter
+  std::vector<StretchReport> stretches;
+  MSGPACK_DEFINE(states, stretches)
+};
+
+struct PlantedReport {
+  std::vector<StreamReport> streams;
+  MSGPACK_DEFINE(streams)
+};
+
+struct PlantedStream {
+  std::vector<std::uint32_t> order;  // of the runs: their places in WatchStreams::runs
+  std::vector<std::uint32_t> ends;   // by stretch, the number of runs before its end
+  MSGPACK_DEFINE(order, ends)
+};
+
+// Each stream has a detector of its own. They take turns, run by run: all see their first run, then
+// all see their second one, and so on. The detectors live until the next request.
+struct WatchStreams {
+  using Reply = PlantedReport;
+  static constexpr MethodId kMethod = 141;
+  static constexpr const char* kName = "WatchStreams";
+  // AdrOptions.
+  std::uint32_t recent_min = 10;
+  std::uint32_t history_per_recent = 10;
+  std::uint32_t rates_per_recent = 2;
+  std::uint32_t window_max = 8192;
+  // Both static thresholds.
+  std::int64_t warn_ns = 0;
+  std::int64_t fatal_ns = 0;
+  // Whether the state after each run is asked for, or else the report of each stretch.
+  bool wants_states = false;
+  std::vector<PlantedRun> runs = {};
+  std::vector<PlantedStream> streams = {};
+  MSGPACK_DEFINE(recent_min, history_per_recent, rates_per_recent, window_max, warn_ns, fatal_ns,
+                 wants_states, runs, streams)
+};
+
+// A printable letter: the latest answers, the rate (as a number, see Rate), and whether the run had
+// a reset.
+constexpr char StateAfter(bool is_warn, bool is_fatal, int rate, bool was_reset) {
+  return static_cast<char>('0' + (is_warn ? 1 : 0) + (is_fatal ? 2 : 0) + 4 * rate +
+                           (was_reset ? 16 : 0));
+}
+
+}  // namespace depfast::adr
+
+MSGPACK_ADD_ENUM(depfast::adr::PlantedRun::Kind)

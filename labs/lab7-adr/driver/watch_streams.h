@@ -1,0 +1,26 @@
+// Shows planted streams to the detector it is compiled with.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "planted_streams.h"
+
+namespace depfast::adr {
+
+class WatchedStream;
+
+// The streams of the latest request. Their detectors live until the next one, so that a test can
+// look at the replica's heap.
+class StreamWatcher {
+ public:
+  StreamWatcher();
+  ~StreamWatcher();
+
+  PlantedReport Watch(const WatchStreams& request);
+
+ private:
+  std::vector<std::unique_ptr<WatchedStream>> streams_;
+};
+
+}  // namespace depfast::adr

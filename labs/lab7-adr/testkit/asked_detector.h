@@ -1,0 +1,62 @@
+// AskedDetector: the detector of the solution under test, asked of a replica.
+//
+//   AskedDetector detector;
+//   const std::vector<StretchReport> seen = detector.Watch(planter);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "asked_replica.h"
+#include "planted_streams.h"
+#include "planter.h"
+
+namespace depfast::adr {
+
+// Both static thresholds, those of document 004's Table 3 for HBase.
+struct StaticLimits {
+  Duration warn = 100ms;
+  Duration fatal = 10s;
+};
+
+// A fault is found within this time (document 004, figure 12c).
+inline constexpr Duration kFoundWithin = 1300ms;
+
+class AskedDetector : public AskedReplica<PlantedReport>, private sim::Observer {
+ public:
+  AskedDetector() { cluster().simulator().AddObserver(this); }
+
+  // The reports of the planter's stretches. All are empty if the replica does not answer.
+  std::vector<StretchReport> Watch(const Planter& planter, const StaticLimits& limits = {}) {
+    return WatchAll({planter}, limits).front();
+  }
+  // By planter. All streams are watched at once, by a detector each.
+  std::vector<std::vector<StretchReport>> WatchAll(const std::vector<Planter>& planters,
+                                                   const StaticLimits& limits = {});
+  // The state after each run, by stream. All are empty if the replica does not answer.
+  std::vector<std::string> States(WatchStreams request);
+
+  // The heap of the replica before its latest step, in bytes; 0 if it does not run in a process of
+  // its own.
+  std::uint64_t heap_bytes() const { return heap_bytes_; }
+
+ private:
+  void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override {
+    (void)input;
+    if (replica == kAsked) heap_bytes_ = output.heap_bytes;
+  }
+
+  std::uint64_t heap_bytes_ = 0;
+};
+
+// Whether the fault in this stretch was found in time. If not, it says what static pairs find.
+testing::AssertionResult FindsTheFault(const Planter& planter, std::size_t stretch,
+                                       const std::vector<StretchReport>& seen);
+// Whether a stretch was quiet: neither a fatal level nor a reset.
+testing::AssertionResult IsQuiet(const StretchReport& seen);
+// Whether the threshold after a stretch is the percentile of its values: at most a tenth off.
+testing::AssertionResult HasLearned(const StretchReport& seen, const Stretch& stretch);
+
+}  // namespace depfast::adr
