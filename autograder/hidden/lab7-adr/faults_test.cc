@@ -1,0 +1,148 @@
+// Hidden tests: what is a slow fault, and what is a load.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "asked_detector.h"
+#include "testkit/environment.h"
+
+namespace depfast::adr {
+namespace {
+
+GRADED_TEST(Faults, AreNoOutliers, "7a", 1,
+            "One value of a hundred times the usual one is no fault, once or ten times.") {
+  AskedDetector detector;
+  Planter planter = SaturatedPlanter(730);
+  planter.Add(kUsual);
+  const auto outliers = planter.Add({{.gap_ns = Ns(150ms), .value_ns = Ns(200ms)},
+                                     {.times = 2000, .gap_ns = Ns(1ms), .value_ns = Ns(2ms)}},
+                                    10);
+  const auto seen = detector.Watch(planter);
+  EXPECT_TRUE(HasLearned(seen[outliers], {.value = 2ms, .noise = 0}));
+  EXPECT_TRUE(IsQuiet(seen[outliers]));
+}
+
+GRADED_TEST(
+    Faults, AreNoArrivals, "7a", 2,
+    "Regular, jittered, Poisson and bursty arrivals of one rate: no warning, no fatal level "
+    "and no reset in 120 s.") {
+  AskedDetector detector;
+  constexpr int kWorlds = 3;
+  const std::vector<Arrivals> kinds = {Arrivals::kRegular, Arrivals::kJittered, Arrivals::kPoisson,
+                                       Arrivals::kBursts};
+  std::vector<Planter> planters;
+  for (const Arrivals arrivals : kinds) {
+    for (std::uint64_t world = 0; world < kWorlds; ++world) {
+      planters.push_back(SaturatedPlanter(731 + world));
+      planters.back().Add({.lasting = 120s, .per_second = 400, .arrivals = arrivals});
+    }
+  }
+  const auto seen = detector.WatchAll(planters);
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    EXPECT_TRUE(IsQuiet(seen[i][0])) << "arrivals " << i / kWorlds;
+    EXPECT_EQ(seen[i][0].warnings, 0) << "arrivals " << i / kWorlds;
+    EXPECT_TRUE(HasLearned(seen[i][0], kUsual)) << "arrivals " << i / kWorlds;
+  }
+}
+
+GRADED_TEST(Faults, AreFoundInBatches, "7a", 1,
+            "Updates of one instant count, each of them: a fault that makes batches come seldom is "
+            "found.") {
+  AskedDetector detector;
+  Planter planter = SaturatedPlanter(736);
+  Stretch stretch = kUsual;
+  stretch.arrivals = Arrivals::kBursts;
+  const auto well = planter.Add(stretch);
+  stretch = kFault;
+  stretch.arrivals = Arrivals::kBursts;
+  const auto bad = planter.Add(stretch);
+  const auto seen = detector.Watch(planter);
+  EXPECT_TRUE(IsQuiet(seen[well]));
+  EXPECT_TRUE(FindsTheFault(planter, bad, seen));
+}
+
+// Ten updates are recent. The rate is lower from the third long gap on.
+GRADED_TEST(Faults, AreMoreThanHalf, "7a", 1,
+            "Five slow updates of ten recent ones are no fault. Six are one.") {
+  AskedDetector detector;
+  const PlantedRun usual = {.times = 300, .gap_ns = Ns(100ms), .value_ns = Ns(2ms)};
+  for (const int slow : {5, 6}) {
+    Planter planter = SaturatedPlanter(737);
+    planter.Add({usual});
+    const auto half =
+        planter.Add({{.times = 2 + slow, .gap_ns = Ns(300ms), .value_ns = Ns(20ms)}, usual});
+    const auto seen = detector.Watch(planter);
+    EXPECT_EQ(seen[half].fatals > 0, slow == 6) << slow << " slow updates";
+  }
+}
+
+GRADED_TEST(
+    Faults, AreInTheLastSecond, "7a", 1,
+    "A fault is found within 1.3 s after any number of good seconds: they do not dilute it.") {
+  AskedDetector detector;
+  std::vector<Planter> planters;
+  for (const Duration lasting : {15s, 30s, 120s}) {
+    planters.push_back(SaturatedPlanter(738));
+    planters.back().Add(Lasting(kUsual, lasting));
+    planters.back().Add(kFault);
+  }
+  const auto seen = detector.WatchAll(planters);
+  for (std::size_t i = 0; i < planters.size(); ++i) {
+    EXPECT_TRUE(FindsTheFault(planters[i], 1, seen[i]));
+  }
+}
+
+GRADED_TEST(Faults, AreNoHeavierLoad, "7a", 1,
+            "When the rate is continuously higher, all windows are empty again: the threshold is "
+            "the static one, until the new load is learned.") {
+  AskedDetector detector;
+  Planter planter = SaturatedPlanter(739);
+  const Stretch heavy = {.lasting = 13s, .per_second = 2000, .value = 4ms};
+  planter.Add(kUsual);
+  const auto begin = planter.Add(Lasting(heavy, 2s));
+  const auto later = planter.Add(heavy);
+  const auto seen = detector.Watch(planter);
+  EXPECT_EQ(seen[begin].threshold_ns, Ns(StaticLimits().warn));
+  EXPECT_TRUE(HasLearned(seen[later], heavy));
+  EXPECT_EQ(seen[begin].fatals + seen[later].fatals, 0);
+}
+
+GRADED_TEST(
+    Faults, AreNoLighterLoad, "7a", 1,
+    "When the rate is continuously lower and the values are not slow, all windows are empty "
+    "again: values that are then longer for good are no fault.") {
+  AskedDetector detector;
+  Planter planter = SaturatedPlanter(740);
+  const Stretch light = {.lasting = 15s, .per_second = 400, .value = 1ms};
+  planter.Add(kUsual);
+  const auto begin = planter.Add(Lasting(light, 2s));
+  const auto later = planter.Add(light);
+  const auto seen = detector.Watch(planter);
+  EXPECT_EQ(seen[begin].threshold_ns, Ns(StaticLimits().warn));
+  EXPECT_TRUE(HasLearned(seen[later], light));
+  EXPECT_EQ(seen[begin].fatals + seen[later].fatals, 0);
+}
+
+GRADED_TEST(Faults, DoNotBecomeUsual, "7a", 2,
+            "A fault of 60 s is fatal to its end. It is not learned, and the level is well again "
+            "1.3 s after it.") {
+  AskedDetector detector;
+  Planter planter = SaturatedPlanter(741);
+  planter.Add(kUsual);
+  planter.Add(Lasting(kFault, kFoundWithin));
+  const auto fault = planter.Add({{.times = 12'000, .gap_ns = Ns(5ms), .value_ns = Ns(10ms)}});
+  planter.Add(Lasting(kUsual, kFoundWithin));
+  const auto healed = planter.Add(kUsual);
+  const auto next = planter.Add(kFault);
+  const auto seen = detector.Watch(planter);
+  EXPECT_EQ(seen[fault].fatals, 12'000);
+  EXPECT_EQ(seen[fault].resets, 0U);
+  EXPECT_EQ(seen[healed].fatals, 0);
+  EXPECT_TRUE(HasLearned(seen[healed], kUsual));
+  EXPECT_TRUE(FindsTheFault(planter, next, seen));
+}
+
+}  // namespace
+}  // namespace depfast::adr

@@ -1,0 +1,173 @@
+// Hidden tests: loads that change, open loops, batches and stalls.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "adr_options.h"
+#include "asked_detector.h"
+#include "testkit/environment.h"
+
+namespace depfast::adr {
+namespace {
+
+using Kind = PlantedRun::Kind;
+
+// Values that differ from those of kUsual, at the same rate.
+Stretch Taking(Duration value, Duration lasting) {
+  return {.lasting = lasting, .per_second = 1000, .value = value};
+}
+
+GRADED_TEST(Loads, ChangeWithGroupCommit, "7b", 3,
+            "From 8 clients to 64 and back, with fewer and larger rounds under the heavier load: "
+            "each change begins anew, and none is fatal.") {
+  AskedDetector detector;
+  Planter planter(testkit::SeedOf(750));
+  const Stretch many = {
+      .lasting = 15s, .per_second = 400, .value = 8ms, .arrivals = Arrivals::kPoisson, .work = 32};
+  Stretch few = kUsual;
+  few.arrivals = Arrivals::kPoisson;
+  few.work = 4;
+  planter.Add(few);
+  const auto heavier = planter.Add(many);
+  const auto lighter = planter.Add(few);
+  const auto seen = detector.Watch(planter);
+  EXPECT_EQ(seen[heavier].fatals, 0);
+  EXPECT_GE(seen[heavier].resets, 1U);
+  EXPECT_EQ(seen[lighter].fatals, 0);
+  EXPECT_GE(seen[lighter].resets, 1U);
+}
+
+GRADED_TEST(
+    Loads, OfOpenLoopsHideNoFault, "7b", 3,
+    "In an open loop the rate stays: operations that take 1.5 to 40 times as long are fatal "
+    "within 1.3 s, with 50 or 2,000 in a second.") {
+  AskedDetector detector;
+  std::vector<Planter> planters;
+  for (const int per_second : {50, 2000}) {
+    for (const int tenths : {15, 30, 400}) {
+      planters.emplace_back(testkit::SeedOf(751));
+      Stretch stretch = kUsual;
+      stretch.per_second = per_second;
+      planters.back().Add(stretch);
+      stretch.value = stretch.value * tenths / 10;
+      planters.back().Add(Lasting(stretch, 3s));
+    }
+  }
+  const auto seen = detector.WatchAll(planters);
+  for (std::size_t i = 0; i < planters.size(); ++i) {
+    EXPECT_TRUE(IsQuiet(seen[i][0]));
+    EXPECT_TRUE(FindsTheFault(planters[i], 1, seen[i]));
+  }
+}
+
+GRADED_TEST(Loads, MayGrowAQueue, "7b", 3,
+            "An overload grows a queue of a saturated replica: values grow a hundred times, and "
+            "nothing is fatal. A fault after it is found.") {
+  AskedDetector detector;
+  Planter planter(testkit::SeedOf(752));
+  planter.Add(kUsual);
+  planter.Saturate();
+  Stretch queue = {.lasting = 1s, .per_second = 1050, .value = 4ms};
+  for (; queue.value < 200ms; queue.value += queue.value / 4) planter.Add(queue);
+  const auto overloads = planter.stream().ends.size();
+  planter.Relax();
+  planter.Add(kUsual);
+  const auto fault = planter.Add(Taking(6ms, 3s));
+  const auto seen = detector.Watch(planter);
+  for (std::size_t i = 0; i < overloads; ++i) ASSERT_TRUE(IsQuiet(seen[i])) << "stretch " << i;
+  EXPECT_TRUE(FindsTheFault(planter, fault, seen));
+}
+
+GRADED_TEST(Loads, MayStall, "7b", 2,
+            "An operation that does not end for 20 s is fatal within 1.3 s and as long as it "
+            "lasts, with 20 or 2,000 updates in a second before it.") {
+  AskedDetector detector;
+  for (const int per_second : {20, 2000}) {
+    const auto usual = [per_second](int seconds) {
+      return std::pair(
+          std::vector<PlantedRun>{
+              {.times = per_second / 10, .gap_ns = Ns(kSecond / per_second), .value_ns = Ns(2ms)},
+              {.kind = Kind::kTicks, .value_ns = Ns(1ms)}},
+          10 * seconds);
+    };
+    Planter planter(testkit::SeedOf(753));
+    const auto well = planter.Add(usual(20).first, usual(20).second);
+    const auto stall = planter.Add({{.kind = Kind::kStall, .times = 13, .gap_ns = Ns(100ms)}});
+    const auto ages = planter.Add(
+        {{.kind = Kind::kTicks, .times = 187, .gap_ns = Ns(100ms), .value_ns = Ns(5s)}});
+    planter.Add(usual(2).first, usual(2).second);
+    const auto after = planter.Add(usual(10).first, usual(10).second);
+    const auto seen = detector.Watch(planter);
+    EXPECT_TRUE(IsQuiet(seen[well])) << per_second << " updates a second";
+    EXPECT_TRUE(FindsTheFault(planter, stall, seen)) << per_second << " updates a second";
+    EXPECT_EQ(seen[ages].fatals, 187) << per_second << " updates a second";
+    EXPECT_EQ(seen[after].fatals, 0) << per_second << " updates a second";
+  }
+}
+
+GRADED_TEST(Loads, MayPause, "7b", 1,
+            "A minute without an operation is no stall, and neither is its end.") {
+  AskedDetector detector;
+  Planter planter(testkit::SeedOf(754));
+  planter.Add(kUsual);
+  const auto pause = planter.Add({{.kind = Kind::kIdleTicks, .times = 600, .gap_ns = Ns(100ms)}});
+  const auto after = planter.Add(kUsual);
+  const auto seen = detector.Watch(planter);
+  EXPECT_TRUE(IsQuiet(seen[pause]));
+  EXPECT_EQ(seen[after].fatals, 0);
+  EXPECT_TRUE(HasLearned(seen[after], kUsual));
+}
+
+GRADED_TEST(Loads, MayBeNothing, "7b", 1,
+            "Updates without work have a rate of zero, which is normal. Slow ones among them are "
+            "found.") {
+  AskedDetector detector;
+  Planter planter(testkit::SeedOf(755));
+  Stretch stretch = kUsual;
+  stretch.work = 0;
+  const auto well = planter.Add(stretch);
+  stretch.value = 10ms;
+  const auto bad = planter.Add(Lasting(stretch, 3s));
+  const auto seen = detector.Watch(planter);
+  EXPECT_TRUE(IsQuiet(seen[well]));
+  EXPECT_TRUE(FindsTheFault(planter, bad, seen));
+}
+
+GRADED_TEST(Loads, KeepTheirLongestValues, "7b", 2,
+            "About one value in a hundred is above the threshold. These stay usual: after ten "
+            "minutes there are no more of them.") {
+  AskedDetector detector;
+  Planter planter(testkit::SeedOf(756));
+  Stretch stretch = kUsual;
+  stretch.per_second = 100;
+  planter.Add(Lasting(stretch, 600s));
+  const auto late = planter.Add(Lasting(stretch, 30s));
+  const auto seen = detector.Watch(planter);
+  EXPECT_TRUE(IsQuiet(seen[0]));
+  EXPECT_TRUE(IsQuiet(seen[late]));
+  EXPECT_LE(seen[late].warnings, 150) << "of 3,000 values";
+  EXPECT_TRUE(HasLearned(seen[late], stretch));
+}
+
+GRADED_TEST(Loads, DoNotLearnAFault, "7b", 2,
+            "A fault of 60 s at an unchanged rate is fatal to its end, and does not become usual: "
+            "the next one is found.") {
+  AskedDetector detector;
+  Planter planter(testkit::SeedOf(757));
+  planter.Add(kUsual);
+  planter.Add(Taking(6ms, kFoundWithin));
+  const auto fault = planter.Add({{.times = 60'000, .gap_ns = Ns(1ms), .value_ns = Ns(6ms)}});
+  planter.Add(Lasting(kUsual, kFoundWithin));
+  const auto healed = planter.Add(Lasting(kUsual, 2s));
+  const auto next = planter.Add(Taking(6ms, 3s));
+  const auto seen = detector.Watch(planter);
+  EXPECT_EQ(seen[fault].fatals, 60'000);
+  EXPECT_EQ(seen[healed].fatals, 0);
+  EXPECT_TRUE(HasLearned(seen[healed], kUsual));
+  EXPECT_TRUE(FindsTheFault(planter, next, seen));
+}
+
+}  // namespace
+}  // namespace depfast::adr
