@@ -19,7 +19,9 @@ GRADED_TEST(Faults, AreNoOutliers, "7a", 1,
   const auto outliers = planter.Add({{.gap_ns = Ns(150ms), .value_ns = Ns(200ms)},
                                      {.times = 2000, .gap_ns = Ns(1ms), .value_ns = Ns(2ms)}},
                                     10);
+  const auto fault = planter.Add(kFault);
   const auto seen = detector.Watch(planter);
+  EXPECT_TRUE(FindsTheFault(planter, fault, seen));
   EXPECT_TRUE(HasLearned(seen[outliers], {.value = 2ms, .noise = 0}));
   EXPECT_TRUE(IsQuiet(seen[outliers]));
 }
@@ -37,13 +39,14 @@ GRADED_TEST(
     for (std::uint64_t world = 0; world < kWorlds; ++world) {
       planters.push_back(SaturatedPlanter(731 + world));
       planters.back().Add({.lasting = 120s, .per_second = 400, .arrivals = arrivals});
+      planters.back().Add({.lasting = 3s, .per_second = 80, .value = 10ms, .arrivals = arrivals});
     }
   }
   const auto seen = detector.WatchAll(planters);
   for (std::size_t i = 0; i < seen.size(); ++i) {
     EXPECT_TRUE(IsQuiet(seen[i][0])) << "arrivals " << i / kWorlds;
     EXPECT_EQ(seen[i][0].warnings, 0) << "arrivals " << i / kWorlds;
-    EXPECT_TRUE(HasLearned(seen[i][0], kUsual)) << "arrivals " << i / kWorlds;
+    EXPECT_TRUE(FindsTheFault(planters[i], 1, seen[i])) << "arrivals " << i / kWorlds;
   }
 }
 
@@ -103,10 +106,12 @@ GRADED_TEST(Faults, AreNoHeavierLoad, "7a", 1,
   planter.Add(kUsual);
   const auto begin = planter.Add(Lasting(heavy, 2s));
   const auto later = planter.Add(heavy);
+  const auto fault = planter.Add({.lasting = 3s, .per_second = 400, .value = 20ms});
   const auto seen = detector.Watch(planter);
   EXPECT_EQ(seen[begin].threshold_ns, Ns(StaticLimits().warn));
   EXPECT_TRUE(HasLearned(seen[later], heavy));
   EXPECT_EQ(seen[begin].fatals + seen[later].fatals, 0);
+  EXPECT_TRUE(FindsTheFault(planter, fault, seen));
 }
 
 GRADED_TEST(
@@ -119,10 +124,12 @@ GRADED_TEST(
   planter.Add(kUsual);
   const auto begin = planter.Add(Lasting(light, 2s));
   const auto later = planter.Add(light);
+  const auto fault = planter.Add({.lasting = 3s, .per_second = 80, .value = 5ms});
   const auto seen = detector.Watch(planter);
   EXPECT_EQ(seen[begin].threshold_ns, Ns(StaticLimits().warn));
   EXPECT_TRUE(HasLearned(seen[later], light));
   EXPECT_EQ(seen[begin].fatals + seen[later].fatals, 0);
+  EXPECT_TRUE(FindsTheFault(planter, fault, seen));
 }
 
 GRADED_TEST(Faults, DoNotBecomeUsual, "7a", 2,

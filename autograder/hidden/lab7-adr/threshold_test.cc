@@ -107,9 +107,11 @@ GRADED_TEST(Threshold, FollowsTheRate, "7a", 2,
   planter.Add(kUsual);
   const auto lighter = planter.Add(light);
   const auto heavier = planter.Add(Lasting(kUsual, 15s));
+  const auto fault = planter.Add(kFault);
   const auto seen = detector.Watch(planter);
   EXPECT_TRUE(HasLearned(seen[lighter], light));
   EXPECT_TRUE(HasLearned(seen[heavier], kUsual));
+  EXPECT_TRUE(FindsTheFault(planter, fault, seen));
 }
 
 // The heap of a replica that is not in a process of its own is unknown: then this cannot fail.
@@ -126,7 +128,10 @@ GRADED_TEST(Threshold, NeedsLessThanAMegabyte, "7a", 2,
     cycle.push_back({.times = 2, .gap_ns = Ns(100us), .value_ns = Ns(2ms + i * 10us)});
   }
   large.Add(cycle, 10'000);
-  EXPECT_TRUE(HasLearned(detector.Watch(large)[0], {.value = 2490us, .noise = 0}));
+  const auto fault = large.Add({.lasting = 3s, .per_second = 1000, .value = 20ms});
+  const auto seen = detector.Watch(large);
+  EXPECT_TRUE(HasLearned(seen[0], {.value = 2490us, .noise = 0}));
+  EXPECT_TRUE(FindsTheFault(large, fault, seen));
   detector.Watch(SaturatedPlanter(718));  // the heap is known before the next step
   constexpr std::uint64_t kMegabyte = 1 << 20;
   EXPECT_LT(detector.heap_bytes(), before + kMegabyte) << "heap of the replica, before: " << before;
