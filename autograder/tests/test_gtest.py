@@ -49,6 +49,14 @@ def test_reads_the_name_of_a_violated_invariant(binary: Path, tmp_path: Path) ->
     assert outcome.rule == "'log matching', rule 1 of the handout"
 
 
+def test_a_violation_may_name_the_part_that_it_costs() -> None:
+    violated = "one value violated at 0.1 s: two (the rules of part 5b)"
+    case = {"name": "Votes", "status": "RUN", "violated": violated}
+    suites = [{"name": "Quorum", "testsuite": [case]}]
+    outcome = parse_result({"testsuites": suites}, NAME)
+    assert (outcome.violated, outcome.violated_part) == ("one value", "5b")
+
+
 def test_a_violated_rule_that_is_not_of_safety_is_named_alone(binary: Path, tmp_path: Path) -> None:
     outcome = run_test(binary, NAME, options(tmp_path, f"BREAKS:{NAME}"))
     assert outcome.violated == ""

@@ -4,7 +4,7 @@ from failslow.build.gtest import GradedTest, Outcome
 from failslow.grade import penalties
 from failslow.lab.labs import Lab, Measured, Part
 
-PARTS = (Part("a", "", 1), Part("b", "", 2), Part("slow", "", 1))
+PARTS = (Part("a", "The first", 1), Part("b", "", 2), Part("slow", "", 1))
 MEASURED = Measured("slow-replica", "slow", "slow.yaml", ("leader", "follower"), ("follower",))
 LAB = Lab("lab2", "Raft", "lab2-raft", "", (), (), "submission", (), (MEASURED,), PARTS)
 
@@ -18,8 +18,8 @@ PASSED = Outcome(())
 FAILED = Outcome(("no",))
 
 
-def violates(invariant: str) -> Outcome:
-    return Outcome(("no",), violated=invariant)
+def violates(invariant: str, part: str = "") -> Outcome:
+    return Outcome(("no",), violated=invariant, violated_part=part)
 
 
 def test_a_failure_without_a_violation_voids_nothing() -> None:
@@ -30,6 +30,13 @@ def test_a_violation_voids_its_part_and_the_measured_part() -> None:
     void = penalties.of_lab(LAB, TESTS, (PASSED, violates("log matching"), PASSED), differs="")
     because = "Scored 0: safety ('log matching') is violated, see the test 'Property of B.One.'"
     assert void == {"b": because, "slow": because}
+
+
+def test_a_violation_costs_the_part_whose_rules_it_breaks() -> None:
+    outcome = violates("one value", part="a")
+    void = penalties.of_lab(LAB, TESTS, (PASSED, outcome, PASSED), differs="")
+    assert void.keys() == {"a", "slow"}
+    assert "costs all 1 points of 'The first' and" in penalties.costs(LAB, TESTS[1], outcome)
 
 
 def test_each_part_names_its_first_cause() -> None:

@@ -18,6 +18,7 @@ LIST_TIMEOUT_S = 30.0
 SAID_MAX = 4000
 
 _RULE = re.compile(r"\(([^()]+)\)$")
+_PART = re.compile(r"\(the rules of part (\w+)\)$")
 
 SHRINK_RUNS = 40
 """In a grade: runs that look for the shortest schedule of faults that fails a test."""
@@ -41,8 +42,9 @@ class Outcome:
 
     `skipped_because`: one line; empty if the test ran. `operations`: the number of operations in
     the histories that were checked. `violated`: the safety invariant that a checker saw violated,
-    or "". `rule`: that invariant, or another violated one, and where its rule stands; or "". A
-    student may see it of a hidden test. `shrinks`: the test runs schedules of faults, which may be
+    or "". `violated_part`: the id of the part whose rules that breaks; "" for the test's own.
+    `rule`: that invariant, or another violated one, and where its rule stands; or "". A student may
+    see it of a hidden test. `shrinks`: the test runs schedules of faults, which may be
     made shorter. `explored`: what an exploration counted, as JSON; "" for another test.
     `situations`: in how many of its worlds each situation came up that the test is meant to reach.
     `ended_process`: there is no more than the failure, and the history up to it. `no_verdict`: why
@@ -59,6 +61,7 @@ class Outcome:
     skipped_because: str = ""
     operations: int = 0
     violated: str = ""
+    violated_part: str = ""
     rule: str = ""
     shrinks: bool = False
     explored: str = ""
@@ -234,6 +237,12 @@ def _name(violation: str) -> str:
     return violation.partition(" violated at ")[0]
 
 
+def _part(violation: str) -> str:
+    """The id of the part that RULE names, if it does."""
+    found = _PART.search(violation)
+    return found[1] if found else ""
+
+
 def _rule(violation: str) -> str:
     """'NAME', RULE."""
     found = _RULE.search(violation)
@@ -262,6 +271,7 @@ def parse_result(document: dict[str, Any], test: str) -> Outcome:
         str(case.get("seed", "")),
         operations=int(case.get("operations", 0)),
         violated=_name(str(case.get("violated", ""))),
+        violated_part=_part(str(case.get("violated", ""))),
         rule=_rule(str(case.get("violated") or case.get("broken", ""))),
         shrinks="shrinks" in case,
         explored=str(case.get("explored", "")),

@@ -1,8 +1,9 @@
 """Parts whose points are void: some root causes cost more than the tests that show them.
 
 - A submission that is not deterministic voids every part: no result of it can be trusted.
-- A violated safety invariant voids the part of the test that shows it, and the measured part. Fast
-  answers are worth nothing when data may be lost, and a violation often makes them fast.
+- A violated safety invariant voids one part, and the measured part. Fast answers are worth nothing
+  when data may be lost, and a violation often makes them fast. The part is that whose rule is
+  broken, if the checker can tell, or that of the test that shows it.
 
 A void part is not measured. Its passed tests score 0 and name the root cause.
 """
@@ -34,22 +35,26 @@ def of_lab(
     for test, outcome in zip(tests, outcomes, strict=True):
         if outcome.violated:
             because = _because(test, outcome.violated)
-            void.setdefault(test.part, because)
+            void.setdefault(part_of(test, outcome), because)
             if lab.measurement:
                 void.setdefault(lab.measurement.part, because)
     return void
 
 
-def costs(lab: Lab, part_id: str, violated: str) -> str:
-    """The cost of a test of the part that shows the violation of this invariant."""
-    part, sentence = lab.part(part_id), f"This violates safety ('{violated}'), which costs all"
+def part_of(test: GradedTest, outcome: Outcome) -> str:
+    """The id of the part that a violation voids."""
+    return outcome.violated_part or test.part
+
+
+def costs(lab: Lab, test: GradedTest, outcome: Outcome) -> str:
+    """The cost of the safety invariant that the test has seen violated."""
+    part = lab.part(part_of(test, outcome))
+    sentence = f"This violates safety ('{outcome.violated}'), which costs all {part.points} points"
+    where = "this part" if part.id == test.part else f"'{part.title}'"
     if lab.measurement is None:
-        return f"{sentence} {part.points} points of this part."
+        return f"{sentence} of {where}."
     measured = lab.part(lab.measurement.part)
-    return (
-        f"{sentence} {part.points} points of this part and the {measured.points} of"
-        f" '{measured.title}'."
-    )
+    return f"{sentence} of {where} and the {measured.points} of '{measured.title}'."
 
 
 def _because(test: GradedTest, violated: str) -> str:

@@ -93,7 +93,7 @@ def _student_output(lab: Lab, test: GradedTest, outcome: Outcome, told: violatio
         return ""
     if outcome.no_verdict:
         return _without_verdict(outcome.no_verdict)
-    costs = f"{penalties.costs(lab, test.part, outcome.violated)}\n" if outcome.violated else ""
+    costs = f"{penalties.costs(lab, test, outcome)}\n" if outcome.violated else ""
     failure, costs = told.once(test, outcome, costs)
     part = next(part.title for part in lab.parts if part.id == test.part)
     see = f"See {lab.handout}, '{part}'"

@@ -43,14 +43,15 @@ class Violations {
     if (history_ != nullptr) history_->Add(now_, what);
   }
 
-  // The first violation as a sentence; empty if there is none.
-  std::string First(bool of_safety) const {
+  // The first violation as a sentence; empty if there is none. `rule`: where a student reads it, if
+  // that is not HandoutRule.
+  std::string First(bool of_safety, const std::string& rule = "") const {
     const auto first = std::ranges::find_if(violations_, [of_safety](const Violation& each) {
       return !of_safety || IsSafety(each.invariant);
     });
     if (first == violations_.end()) return "";
     return testkit::ViolationSentence(ToString(first->invariant), first->when, first->what,
-                                      HandoutRule(first->invariant));
+                                      rule.empty() ? HandoutRule(first->invariant) : rule);
   }
 
   testkit::History* const history_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 #include <variant>
 
 #include "depfast/host/frame.h"
@@ -15,6 +16,18 @@ std::string Name(PeerId replica) { return "replica " + std::to_string(replica); 
 
 std::string Name(const std::pair<Lane, EntryIndex>& id) {
   return (id.first == Lane::kPilot ? "P." : "Q.") + std::to_string(id.second);
+}
+
+// The parts of the lab, as lab.yaml names them. A violation is of the part whose rules it breaks.
+constexpr const char* kFastPath = "5a";
+constexpr const char* kSlowPath = "5b";
+constexpr const char* kExecution = "5c";
+constexpr const char* kTakeover = "5d";
+constexpr const char* kNoPart = "";
+
+std::string BallotName(Ballot ballot) {
+  const View view = ViewOf(ballot);
+  return std::to_string(view) + "." + std::to_string(ballot - FirstBallot(view));
 }
 
 std::string Text(std::uint64_t dependency, std::uint64_t hash) {
@@ -102,11 +115,22 @@ bool CopilotChecker::HasSnapshot(PeerId replica) const {
   return group_.disk(replica).files().contains(kSnapshotFile);
 }
 
+std::string CopilotChecker::FirstViolation() const {
+  const std::string part = first_part_;
+  return First(/*of_safety=*/false, part.empty() ? "" : "the rules of part " + part);
+}
+
+void CopilotChecker::Violate(Invariant invariant, const char* part, const std::string& what) {
+  if (violations().empty()) first_part_ = part;
+  Violations::Violate(invariant, what);
+}
+
 // For people: all votes on an entry, as the frames have shown them.
 void CopilotChecker::NoteVotes(EntryId id) {
   if (history_ == nullptr || violations().size() > 1) return;
-  const auto note = [&](const std::string& at, const Vote& vote) {
-    std::string by = " " + std::to_string(vote.proposer) + " (its own)";
+  const auto note = [&](const std::string& at, const Vote& vote, bool own) {
+    std::string by =
+        " " + std::to_string(vote.proposer) + (own ? " (its own)" : " (its own, not on its disk)");
     for (PeerId replica = 0; replica < group_.replicas(); ++replica) {
       if ((vote.by & Bit(replica)) != 0) by += " " + std::to_string(replica);
     }
@@ -114,12 +138,14 @@ void CopilotChecker::NoteVotes(EntryId id) {
          ", accepted by" + by);
   };
   for (const auto& [view, vote] : entries_[id].proposed) {
-    note(" in view " + std::to_string(view), vote);
+    const bool own = vote.proposer != kNobody &&
+                     DiskOf(vote.proposer).HasRecord(id.first, id.second, FirstBallot(view));
+    note(" in view " + std::to_string(view), vote, own);
   }
   for (const auto& [ballot, vote] : entries_[id].accepted) {
-    note(" at ballot " + std::to_string(ViewOf(ballot)) + "." +
-             std::to_string(ballot - FirstBallot(ViewOf(ballot))),
-         vote);
+    const bool own =
+        vote.proposer != kNobody && DiskOf(vote.proposer).HasAccepted(id.first, id.second, ballot);
+    note(" at ballot " + BallotName(ballot), vote, own);
   }
 }
 
@@ -187,6 +213,7 @@ void CopilotChecker::OnSent(PeerId replica, const sim::SendFrame& sent) {
   if (frame->header.kind == FrameKind::kRequest) {
     VisitBody<FastAccept>(*frame, [&](const auto& body) { OnSentFastAccept(replica, body); });
     VisitBody<Accept>(*frame, [&](const auto& body) { OnSentAccept(replica, body); });
+    VisitBody<Prepare>(*frame, [&](const auto& body) { OnSentPrepare(replica, body); });
     return;
   }
   const auto asked = Of(replica).asked.extract({sent.to, frame->header.call});
@@ -200,7 +227,7 @@ void CopilotChecker::OnSentFastAccept(PeerId replica, const FastAccept& request)
   const Content content{1 + request.dependency, CommandsDigest(request.commands)};
   entries_[id].commands.emplace(content.commands, request.commands);
   Of(replica).held.insert(content.commands);
-  Propose(id, entries_[id].proposed[request.view], content, replica);
+  Propose(id, entries_[id].proposed[request.view], content, replica, kFastPath);
 }
 
 void CopilotChecker::OnSentAccept(PeerId replica, const Accept& request) {
@@ -212,13 +239,22 @@ void CopilotChecker::OnSentAccept(PeerId replica, const Accept& request) {
     entries_[id].commands.emplace(content.commands, request.commands);
     Of(replica).held.insert(content.commands);
   }
-  Propose(id, entries_[id].accepted[request.ballot], content, replica);
+  Propose(id, entries_[id].accepted[request.ballot], content, replica,
+          IsTakeover(request.ballot) ? kTakeover : kSlowPath);
+}
+
+// It goes to each peer.
+void CopilotChecker::OnSentPrepare(PeerId replica, const Prepare& request) {
+  const EntryId id{request.lane, request.index};
+  if (std::exchange(entries_[id].asked_at, request.ballot) == request.ballot) return;
+  Note(Name(replica) + " takes " + Name(id) + " over at ballot " + BallotName(request.ballot));
 }
 
 // One proposal at a ballot.
-void CopilotChecker::Propose(EntryId id, Vote& vote, const Content& content, PeerId replica) {
+void CopilotChecker::Propose(EntryId id, Vote& vote, const Content& content, PeerId replica,
+                             const char* part) {
   if (vote.proposer != kNobody && vote.content != content) {
-    Violate(Invariant::kOneValue,
+    Violate(Invariant::kOneValue, part,
             Name(replica) + " proposes " + Name(id) + " twice at one ballot, with two values");
   }
   vote.content = content;
@@ -230,26 +266,27 @@ void CopilotChecker::OnSentReply(PeerId replica, const Asked& asked, const Decod
   const Lane lane = asked.entry.first;
   const EntryIndex index = asked.entry.second;
   const DurableRecords& disk = DiskOf(replica);
-  const auto require = [&](bool is_on_disk, const char* what) {
+  const auto require = [&](bool is_on_disk, const char* what, const char* part) {
     if (is_on_disk) return;
-    Violate(Invariant::kDurable, Name(replica) + " says that it has " + what + " " +
-                                     Name(asked.entry) + " before its disk says so");
+    Violate(Invariant::kDurable, part,
+            Name(replica) + " says that it has " + what + " " + Name(asked.entry) +
+                " before its disk says so");
   };
   VisitBody<FastAccept, FastAcceptReply>(frame, [&](const FastAcceptReply& reply) {
     if (!reply.recorded) return;
-    require(disk.HasRecord(lane, index, asked.ballot), "recorded");
+    require(disk.HasRecord(lane, index, asked.ballot), "recorded", kFastPath);
     if (reply.dependency == asked.dependency) {
       entry.proposed[ViewOf(asked.ballot)].by |= Bit(replica);
     }
   });
   VisitBody<Accept, AcceptReply>(frame, [&](const AcceptReply& reply) {
     if (!reply.accepted) return;
-    require(disk.HasAccepted(lane, index, asked.ballot), "accepted");
+    require(disk.HasAccepted(lane, index, asked.ballot), "accepted", kSlowPath);
     entry.accepted[asked.ballot].by |= Bit(replica);
   });
   VisitBody<Prepare, PrepareReply>(frame, [&](const PrepareReply& reply) {
     if (!reply.promised) return;
-    require(disk.HasPromised(lane, index, asked.ballot), "promised");
+    require(disk.HasPromised(lane, index, asked.ballot), "promised", kSlowPath);
   });
 }
 
@@ -260,7 +297,7 @@ const DurableRecords& CopilotChecker::DiskOf(PeerId replica) {
   try {
     records.Read(group_.disk(replica));
   } catch (const std::exception& error) {
-    Violate(Invariant::kDurable, Name(replica) + ": " + error.what());
+    Violate(Invariant::kDurable, kNoPart, Name(replica) + ": " + error.what());
   }
   return records;
 }
@@ -294,8 +331,7 @@ void CopilotChecker::OnObservation(PeerId replica, const Observation& seen) {
   };
   switch (seen.kind) {
     case kDutyObservation:
-      Of(replica).duty = static_cast<Duty>(values[0]);
-      coverage_.views = std::max(coverage_.views, values[1] + values[2] - 1);
+      OnDuty(replica, static_cast<Duty>(values[0]), values[1], values[2]);
       break;
     case kDecideObservation:
       OnDecide(replica, entry(), {values[2], {.hash = values[3]}});
@@ -314,13 +350,22 @@ void CopilotChecker::OnObservation(PeerId replica, const Observation& seen) {
   }
 }
 
+void CopilotChecker::OnDuty(PeerId replica, Duty duty, View pilot, View copilot) {
+  constexpr const char* kDuties[] = {"a follower", "the pilot", "the copilot"};
+  if (std::exchange(Of(replica).duty, duty) != duty) {
+    Note(Name(replica) + " is " + kDuties[static_cast<int>(duty) % 3] + " (views " +
+         std::to_string(pilot) + " and " + std::to_string(copilot) + ")");
+  }
+  coverage_.views = std::max(coverage_.views, pilot + copilot - 1);
+}
+
 void CopilotChecker::OnRestore(PeerId replica, std::uint64_t commands, const PerLane& ran) {
   Replica& state = Of(replica);
   const DurableRecords& disk = DiskOf(replica);
   const auto is_it = [&](const SnapshotId& id) { return id.commands == commands && id.ran == ran; };
   const bool has_all = is_it(state.snapshot) && state.snapshot_bytes >= state.snapshot.bytes;
   if (!has_all && !is_it(disk.snapshot()) && !disk.is_damaged()) {
-    Violate(Invariant::kChosen,
+    Violate(Invariant::kChosen, kNoPart,
             Name(replica) + " says that it restores a snapshot of " + std::to_string(commands) +
                 " commands, and has neither received it nor has it on its disk");
   }
@@ -354,7 +399,7 @@ void CopilotChecker::OnDecide(PeerId replica, EntryId id, const Content& claim) 
   Entry& entry = entries_[id];
   if (entry.decided) {
     if (entry.decided->IsSaidBy(claim)) return;
-    Violate(Invariant::kOneValue,
+    Violate(Invariant::kOneValue, PartOf(entry),
             Name(replica) + " decides for " + Name(id) + " " +
                 Text(claim.dependency, claim.commands.hash) + ", a replica before it " +
                 Text(entry.decided->dependency, entry.decided->commands.hash));
@@ -364,20 +409,32 @@ void CopilotChecker::OnDecide(PeerId replica, EntryId id, const Content& claim) 
   const auto chosen = Chosen(id, claim);
   const Content content = entry.decided.emplace(chosen.value_or(claim));
   if (!chosen) {
-    Violate(Invariant::kChosen,
+    Violate(Invariant::kChosen, PartOf(entry),
             Name(replica) + " takes " + Name(id) + " for decided, and no quorum has chosen that");
     NoteVotes(id);
   }
   CheckDependenciesOf(id, content);
-  const bool by_taker =
-      std::ranges::any_of(entry.accepted, [](const auto& each) { return IsTakeover(each.first); });
-  const bool is_fast = !by_taker && entry.accepted.empty();
+  const char* const part = PartOf(entry);
+  const bool by_taker = part == kTakeover;
+  const bool is_fast = part == kFastPath;
+  Note(Name(id) + " is decided " +
+       (content.is_no_op() ? "as a no-op"
+                           : "with dependency " + std::to_string(content.dependency - 1)) +
+       (by_taker  ? " by a takeover"
+        : is_fast ? " on the fast path"
+                  : " on the slow path"));
   if (content.is_no_op()) {
     ++coverage_.no_ops;
   } else {
     ++(is_fast ? coverage_.fast : coverage_.accepted);
     coverage_.by_takers += by_taker ? 1 : 0;
   }
+}
+
+const char* CopilotChecker::PartOf(const Entry& entry) {
+  const auto by_taker = [](const auto& each) { return IsTakeover(each.first); };
+  if (std::ranges::any_of(entry.accepted, by_taker)) return kTakeover;
+  return entry.accepted.empty() ? kFastPath : kSlowPath;
 }
 
 void CopilotChecker::CheckDependenciesOf(EntryId id, const Content& content) {
@@ -387,7 +444,10 @@ void CopilotChecker::CheckDependenciesOf(EntryId id, const Content& content) {
        other != entries_.end() && other->first.first == Other(lane); ++other) {
     const auto& decided = other->second.decided;
     if (!decided || decided->is_no_op() || decided->dependency - 1 >= index) continue;
-    Violate(Invariant::kDependencies,
+    // Either may be wrong: the later part counts.
+    const char* const part = std::max(PartOf(entries_[id]), PartOf(other->second),
+                                      [](auto* a, auto* b) { return std::string_view(a) < b; });
+    Violate(Invariant::kDependencies, part,
             Name(id) + " is decided with dependency " + std::to_string(content.dependency - 1) +
                 ", " + Name(other->first) + " with dependency " +
                 std::to_string(decided->dependency - 1) + ": neither depends on the other");
@@ -402,16 +462,18 @@ void CopilotChecker::OnRun(PeerId replica, EntryId id) {
   state.runs = id;
   EntryIndex& ran = At(state.ran, id.first);
   if (id.second != ran + 1) {
-    Violate(Invariant::kOrder, Name(replica) + " runs " + Name(id) + " out of turn");
+    Violate(Invariant::kOrder, kExecution, Name(replica) + " runs " + Name(id) + " out of turn");
   }
   ran = id.second;
   const auto& decided = entries_[id].decided;
   if (!decided) {
-    Violate(Invariant::kChosen, Name(replica) + " runs " + Name(id) + ", which is not decided");
+    Violate(Invariant::kChosen, kExecution,
+            Name(replica) + " runs " + Name(id) + ", which is not decided");
   } else if (!Holds(replica, id, *decided)) {
-    Violate(Invariant::kChosen, Name(replica) + " says that it runs " + Name(id) +
-                                    ", and has neither received its commands nor has them on its "
-                                    "disk");
+    Violate(Invariant::kChosen, kExecution,
+            Name(replica) + " says that it runs " + Name(id) +
+                ", and has neither received its commands nor has them on its "
+                "disk");
   }
 }
 
@@ -438,24 +500,26 @@ void CopilotChecker::OnApply(PeerId replica, std::uint64_t number, std::uint64_t
     if (is_there) command = DigestOf(found->text);
   }
   if (!is_there) {
-    Violate(Invariant::kChosen, Name(replica) + " applies a command that is not in " +
-                                    Name(state.runs) + ", which it runs");
+    Violate(Invariant::kChosen, kExecution,
+            Name(replica) + " applies a command that is not in " + Name(state.runs) +
+                ", which it runs");
     NoteVotes(state.runs);
   }
   const bool in_turn = number == state.commands + 1 && number <= applied_.size() + 1;
   state.commands = number;
   if (!in_turn) {
-    Violate(Invariant::kOrder, Name(replica) + " applies a command out of turn");
+    Violate(Invariant::kOrder, kExecution, Name(replica) + " applies a command out of turn");
   } else if (number <= applied_.size()) {
     const Applied& first = applied_[number - 1];
     if (first.name == name && first.command == command) return CountStored(replica);
-    Violate(Invariant::kOrder, Name(replica) + " applies a command of " + Name(state.runs) +
-                                   " as number " + std::to_string(number) +
-                                   ", which was another one of " + Name(first.entry) + " at " +
-                                   Name(first.replica));
+    Violate(Invariant::kOrder, kExecution,
+            Name(replica) + " applies a command of " + Name(state.runs) + " as number " +
+                std::to_string(number) + ", which was another one of " + Name(first.entry) +
+                " at " + Name(first.replica));
   } else {
     if (!applied_names_.insert(name).second) {
-      Violate(Invariant::kOnce, Name(replica) + " applies a command that has been applied");
+      Violate(Invariant::kOnce, kExecution,
+              Name(replica) + " applies a command that has been applied");
     }
     tally_.ApplyHash(hash);
     applied_commands_.insert(command);

@@ -81,7 +81,8 @@ class CopilotChecker final : public sim::Observer, public LogChecker, public Vio
   std::uint64_t Restored(PeerId replica) const override { return Of(replica).restored; }
   std::size_t LogBytes(PeerId replica) const override;
   bool HasSnapshot(PeerId replica) const override;
-  std::string FirstViolation() const override { return First(/*of_safety=*/false); }
+  // It names the part of the lab whose rules it breaks, if that is known.
+  std::string FirstViolation() const override;
 
  private:
   using EntryId = std::pair<Lane, EntryIndex>;
@@ -108,6 +109,7 @@ class CopilotChecker final : public sim::Observer, public LogChecker, public Vio
     std::map<Ballot, Vote> accepted;
     std::map<CommandDigest, Commands> commands;
     std::optional<Content> decided;
+    Ballot asked_at = 0;  // of the latest takeover
   };
   // A request that a replica has received and not answered.
   struct Asked {
@@ -152,9 +154,11 @@ class CopilotChecker final : public sim::Observer, public LogChecker, public Vio
   void OnSentFastAccept(PeerId replica, const FastAccept& request);
   void OnSentAccept(PeerId replica, const Accept& request);
   void OnSentReply(PeerId replica, const Asked& asked, const DecodedFrame& frame);
-  void Propose(EntryId id, Vote& vote, const Content& content, PeerId replica);
+  void OnSentPrepare(PeerId replica, const Prepare& request);
+  void Propose(EntryId id, Vote& vote, const Content& content, PeerId replica, const char* part);
   void OnObservation(PeerId replica, const Observation& seen);
   void OnDecide(PeerId replica, EntryId id, const Content& claim);
+  void OnDuty(PeerId replica, Duty duty, View pilot, View copilot);
   void OnRestore(PeerId replica, std::uint64_t commands, const PerLane& ran);
   void OnRun(PeerId replica, EntryId id);
   void OnApply(PeerId replica, std::uint64_t number, std::uint64_t name, std::uint64_t hash);
@@ -165,8 +169,11 @@ class CopilotChecker final : public sim::Observer, public LogChecker, public Vio
   void CountStored(PeerId replica);
   // The records on its disk now.
   const DurableRecords& DiskOf(PeerId replica);
+  // The part of the path on which an entry is decided.
+  static const char* PartOf(const Entry& entry);
   void CheckDependenciesOf(EntryId id, const Content& content);
   void NoteVotes(EntryId id);
+  void Violate(Invariant invariant, const char* part, const std::string& what);
 
   const sim::GroupView group_;
   const Machine machine_;
@@ -178,6 +185,7 @@ class CopilotChecker final : public sim::Observer, public LogChecker, public Vio
   std::set<CommandDigest> applied_commands_;
   Tally tally_;
   Coverage coverage_;
+  const char* first_part_ = "";  // of the first violation; "" if that is not known
 };
 
 }  // namespace depfast::copilot
