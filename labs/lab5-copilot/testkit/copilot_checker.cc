@@ -30,9 +30,14 @@ std::string BallotName(Ballot ballot) {
   return std::to_string(view) + "." + std::to_string(ballot - FirstBallot(view));
 }
 
+// As in a claim: 0 for a no-op.
+std::string DependencyName(std::uint64_t dependency) {
+  return dependency == 0 ? "a no-op" : "dependency " + std::to_string(dependency - 1);
+}
+
 std::string Text(std::uint64_t dependency, std::uint64_t hash) {
-  if (dependency == 0) return "a no-op";
-  return "dependency " + std::to_string(dependency - 1) + " and commands " + std::to_string(hash);
+  const std::string name = DependencyName(dependency);
+  return dependency == 0 ? name : name + " and commands " + std::to_string(hash);
 }
 
 }  // namespace
@@ -45,6 +50,8 @@ const char* ToString(Invariant invariant) {
       return "chosen by a quorum";
     case Invariant::kDurable:
       return "durable before told";
+    case Invariant::kTrueVotes:
+      return "true votes";
     case Invariant::kDependencies:
       return "dependencies";
     case Invariant::kOrder:
@@ -287,7 +294,30 @@ void CopilotChecker::OnSentReply(PeerId replica, const Asked& asked, const Decod
   VisitBody<Prepare, PrepareReply>(frame, [&](const PrepareReply& reply) {
     if (!reply.promised) return;
     require(disk.HasPromised(lane, index, asked.ballot), "promised", kSlowPath);
+    CheckVoteTold(replica, asked.entry, reply.record);
   });
+}
+
+// What a replica tells a taker of its vote is what it was asked to vote for.
+void CopilotChecker::CheckVoteTold(PeerId replica, EntryId id, const Record& told) {
+  const bool is_accepted = told.kind == Record::Kind::kAccepted;
+  const bool is_proposed =
+      told.kind == Record::Kind::kFastAccepted || told.kind == Record::Kind::kSuggested;
+  const auto& votes = entries_[id];
+  const Vote* asked = nullptr;
+  if (is_accepted && votes.accepted.contains(told.ballot)) {
+    asked = &votes.accepted.at(told.ballot);
+  } else if (is_proposed && votes.proposed.contains(ViewOf(told.ballot))) {
+    asked = &votes.proposed.at(ViewOf(told.ballot));
+  }
+  if (asked == nullptr || asked->proposer == kNobody) return;
+  const EntryIndex dependency = is_accepted ? told.dependency : told.initial;
+  const std::uint64_t says = is_accepted && told.no_op ? 0 : 1 + dependency;
+  if (says == asked->content.dependency) return;
+  Violate(Invariant::kTrueVotes, is_accepted ? kSlowPath : kFastPath,
+          Name(replica) + " says that it has voted for " + Name(id) + " at ballot " +
+              BallotName(told.ballot) + " with " + DependencyName(says) + ", and was asked with " +
+              DependencyName(asked->content.dependency));
 }
 
 // ---- disks ----

@@ -32,6 +32,7 @@ enum class Invariant : std::uint8_t {
   kOneValue,      // an entry is decided once, the same everywhere
   kChosen,        // what a replica takes for decided is chosen by a quorum, and it has what it runs
   kDurable,       // what a replica says that it has recorded or promised is on its disk
+  kTrueVotes,     // what a replica tells a taker of its vote is what it was asked
   kDependencies,  // of two entries of different lanes that are no no-ops, one depends on the other
   kOrder,         // all replicas run the same commands in the same order, and entries in turn
   kOnce,          // no command runs twice
@@ -155,6 +156,7 @@ class CopilotChecker final : public sim::Observer, public LogChecker, public Vio
   void OnSentAccept(PeerId replica, const Accept& request);
   void OnSentReply(PeerId replica, const Asked& asked, const DecodedFrame& frame);
   void OnSentPrepare(PeerId replica, const Prepare& request);
+  void CheckVoteTold(PeerId replica, EntryId id, const Record& told);
   void Propose(EntryId id, Vote& vote, const Content& content, PeerId replica, const char* part);
   void OnObservation(PeerId replica, const Observation& seen);
   void OnDecide(PeerId replica, EntryId id, const Content& claim);

@@ -58,8 +58,8 @@ GRADED_TEST(CopilotVotes, AProposalAfterAPromiseIsRefused, "5b", 1,
 
 GRADED_TEST(
     CopilotVotes, AnAcceptIsRecorded, "5b", 1,
-    "A replica that accepts a value tells a taker of that value, its ballot, its dependency "
-    "and its commands.") {
+    "A replica that accepts a value, a no-op too, tells a taker of that value, its ballot, its "
+    "dependency and its commands.") {
   Stage stage(516);
   EXPECT_TRUE(stage.Ask(ProposalOfP(1, 0)).recorded);
   ASSERT_TRUE(stage.Ask(AcceptOfP(1, 4, FirstBallot(kPilots))).accepted);
@@ -71,6 +71,8 @@ GRADED_TEST(
   EXPECT_EQ(told.record.initial, 0U) << "it was proposed with dependency 0";
   EXPECT_FALSE(told.record.no_op);
   EXPECT_EQ(told.commands, CommandNumber(101));
+  ASSERT_TRUE(stage.Ask(Accept{Lane::kPilot, Taker(2), 2, true, 0, 0, 0, {}}).accepted);
+  EXPECT_TRUE(stage.Ask(PrepareOfP(2, Taker(3))).record.no_op) << "P.2 was accepted as a no-op";
 }
 
 GRADED_TEST(CopilotVotes, AnAcceptBelowAPromiseIsRefused, "5b", 1,
