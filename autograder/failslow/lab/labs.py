@@ -87,7 +87,8 @@ class ClusterView:
     `load`: the load generator's word for its protocol. `redis`: each replica has a port for Redis
     clients, too. `proposers`: the roles whose replicas propose commands. `in_memory`: the
     environment in which replicas keep their logs in memory, as names and values; empty if logs are
-    always on disk.
+    always on disk. `recovers`: the column and the word of a replica that awaits the answers of a
+    minority of others.
     """
 
     shows: tuple[Shown, ...]
@@ -98,6 +99,7 @@ class ClusterView:
     proposers: tuple[str, ...] = ("leader",)
     lanes: Lanes | None = None
     in_memory: tuple[tuple[str, str], ...] = ()
+    recovers: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -271,8 +273,10 @@ def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | N
         return None
     shows = tuple(Shown(**_frozen(shown)) for shown in content["shows"])
     ready = content["ready"]
-    if ready["name"] not in [shown.name for shown in shows]:
-        raise CannotDo(f"{path}: cluster/ready: nothing shown has the name '{ready['name']}'")
+    recovers = content.get("recovers")
+    for key, named in (("ready", ready), ("recovers", recovers)):
+        if named and named["name"] not in [shown.name for shown in shows]:
+            raise CannotDo(f"{path}: cluster/{key}: nothing shown has the name '{named['name']}'")
     has_redis = content.get("redis", False)
     proposers = tuple(content.get("proposers", ("leader",)))
     roles = {word for shown in shows for word in shown.words}
@@ -289,6 +293,7 @@ def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | N
         proposers,
         lanes,
         tuple(content.get("in_memory", {}).items()),
+        (recovers["name"], recovers["is"]) if recovers else None,
     )
 
 

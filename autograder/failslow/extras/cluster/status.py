@@ -51,7 +51,7 @@ class ReplicaStatus:
 
 def of_all(layout: Layout, current: State, lab: Lab) -> list[ReplicaStatus]:
     running = {process.number: process for process in replica_processes.find(layout.data)}
-    return [
+    found = [
         dataclasses.replace(
             _running(layout, lab, replica.port, running[number])
             if number in running
@@ -59,6 +59,29 @@ def of_all(layout: Layout, current: State, lab: Lab) -> list[ReplicaStatus]:
             redis_port=replica.redis_port,
         )
         for number, replica in enumerate(current.replicas)
+    ]
+    return [
+        replica
+        for group in current.members
+        for replica in with_answers(lab, found[group.start : group.stop])
+    ]
+
+
+def with_answers(lab: Lab, group: list[ReplicaStatus]) -> list[ReplicaStatus]:
+    """The same, with a remark on each replica that awaits the answers of others."""
+    assert lab.cluster is not None, "checked when the cluster was made"
+    if lab.cluster.recovers is None:
+        return group
+    column, word = lab.cluster.recovers
+    answers = sum(
+        each.state == RUNS and each.shows.get(column) not in (None, word) for each in group
+    )
+    remark = f"{word}: {answers} of {len(group) // 2} answers"
+    return [
+        dataclasses.replace(each, remark=each.remark or remark)
+        if each.shows.get(column) == word
+        else each
+        for each in group
     ]
 
 
