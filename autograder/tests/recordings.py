@@ -191,10 +191,10 @@ def script() -> Recording:
     """Three votes of a script, the last step of which goes wrong."""
     made = Recording(replicas=1)
     for when, vote, text in (
-        (10, "yes", "replies: voter 0 of quorum A says yes"),
-        (20, "no", "replies: voter 1 of quorum A says no"),
-        (30, "lost", "replies: voter 2 of quorum A is lost"),
-        (40, "", "leader: look at quorum A -> 1 yes"),
+        (10, "yes", "#1  replies: voter 0 of quorum A says yes"),
+        (20, "no", "#2  replies: voter 1 of quorum A says no"),
+        (30, "lost", "#3  replies: voter 2 of quorum A is lost"),
+        (40, "", "#4  leader: look at quorum A -> 1 yes"),
     ):
         made.add("mark", 60, at=when * US, replica=0, text=text, vote=vote, wrong=vote == "")
     made.add("failure", 60, text="step #4 goes wrong")

@@ -29,6 +29,7 @@ def test_a_script_is_told_by_its_steps_alone(tmp_path: Path) -> None:
 def test_messages_of_other_labs_stay(tmp_path: Path) -> None:
     made = Recording()
     made.send(5, 1000, 0)
+    made.add("mark", 6, at=6, replica=0, text="fast mode", vote="yes", wrong=False)
     world = read(made, tmp_path / "record")
     (before,) = [m.contents for m in world.messages]
     scripts.put_in_words([world])

@@ -13,6 +13,7 @@
 
 #include "log_world.h"
 #include "saucr_checker.h"
+#include "saucr_marks.h"
 #include "submit_client.h"
 #include "testkit/client.h"
 
@@ -84,6 +85,7 @@ class SaucrWorld : public LogWorld {
   void Submit(std::function<void(bool committed)> then, std::size_t bytes = 100);
   void SubmitUntilCommitted(const std::shared_ptr<int>& left, Time limit);
 
+  SaucrMarks marks_{cluster, checker};
   std::uint64_t submitted_ = 0;
   std::vector<CommandDigest> acknowledged_;
   mutable bool was_asked_ = false;  // AllInvariantsHold

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "answer_checker.h"
+#include "saucr_marks.h"
 #include "submit_client.h"
 #include "testkit/cluster.h"
 #include "testkit/violation.h"
@@ -191,6 +192,7 @@ class Run {
   const SequenceOptions options_;
   testkit::Cluster cluster_;
   SaucrChecker checker_;
+  SaucrMarks marks_{cluster_, checker_};
   AnswerChecker answers_;
   SubmitClient client_;
   SaucrIdeal ideal_;

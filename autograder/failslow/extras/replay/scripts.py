@@ -12,8 +12,8 @@ _REPLY = "what came of each step, as it stands above"
 def put_in_words(worlds: Iterable[World]) -> None:
     """Leaves out the wait of the call that carries the script, too: it lasts for the whole run."""
     for world in worlds:
-        if not world.marks:
-            continue
+        if not any(mark.text.startswith("#") for mark in world.marks):
+            continue  # the marks of another lab's replicas
         carriers = set()
         for message in world.messages:
             if message.sender >= FIRST_CLIENT or message.receiver >= FIRST_CLIENT:
