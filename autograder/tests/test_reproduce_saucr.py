@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from failslow.base import process
+from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit, this_kit
 from failslow.extras.check import sweep
 from failslow.extras.check.step import Context
-from failslow.extras.reproduction import published, sequences, table2
+from failslow.extras.reproduction import published, saucr_figures, sequences, table2
 from failslow.extras.reproduction.published import DISK, GAPS, MEMORY, NO_MINORITY, SAUCR, VR
 from failslow.extras.reproduction.sequences import Scale
 from failslow.extras.site import reproduced
@@ -47,6 +48,30 @@ for number in range(first, first + count * every, every):
     print(json.dumps(line | dict(vr="unavailable" if kind else "correct", violation=violation)))
 """
 
+# A log on disks waits 51 or 2.3 times as long, or twice with the two clients' loads of the bars.
+FIGURES = """
+import json, os, sys
+words, mistake = sys.argv[1:], open(__file__).read().split("# ")[-1].strip()
+def option(name):
+    return words[words.index(name) + 1] if name in words else ""
+if mistake == "DIES":
+    sys.exit("no replica leads")
+wait = {"hdd": 50.8, "ssd": 2.3}.get(option("--profile"), 2) if "disk-durable" in __file__ else 1
+wait = 2 if option("--fault") == "dead" else wait
+for seed in range(int(option("--seeds"))):
+    line = dict(per_second=1000, mean_us=100 * wait, p99_us=200, fast=99, slow=0, flushes=0)
+    if mistake == "SLOW" and option("--rate") == "1420" and option("--fault") == "none":
+        line |= dict(mean_us=106, slow=1)
+    if words[0] == "failures":
+        after = -1 if mistake == "LATE" else 40
+        line = dict(slow_after_ms=after, fast_after_ms=200, slots=[9] * 80)
+    if words[0] == "correlated":
+        assert os.environ["SAUCR_BEAT_US"] == "50000"
+        late = 1 if mistake == "LATE" and "--leader-first" in words else 0
+        line = dict(flushed=int(option("--gap-us")) // 20000 - late)
+    print(json.dumps(line | dict(violation="a marker lies" if mistake == "LIES" else "")))
+"""
+
 
 @pytest.fixture(autouse=True)
 def variants(kit: Kit) -> None:
@@ -55,6 +80,11 @@ def variants(kit: Kit) -> None:
     patch.touch()
     for system in sequences.RUN:
         mistaken(kit, system, "")
+        measured(kit, system, "")
+
+
+def measured(kit: Kit, system: str, mistake: str) -> None:
+    write_program(kit.binary(saucr_figures.program(system)), f"{FIGURES}# {mistake}\n")
 
 
 def mistaken(kit: Kit, system: str, mistake: str) -> None:
@@ -129,6 +159,40 @@ def test_the_command_prints_the_table_or_json(expect: Expect, kit: Kit) -> None:
     assert "missed: SAUCR, 5 nodes" in expect(1, "reproduce", "--saucr", "--quick").err
 
 
+def test_the_figures_of_speed_have_bars_and_plots(kit: Kit) -> None:
+    found = saucr_figures.measure(kit, saucr_figures.QUICK)
+    assert saucr_figures.missed(found) == []
+    figures = {figure.name: figure.value for figure in saucr_figures.section(found).figures}
+    assert figures["two dead, to disk-durable, loaded: mean latency grown"] == 0
+    assert figures["figure 11, followers first, 55 ms: flushed, mean"] == 2
+    assert figures["ssd, 1 client: mean latency, disk-durable, to memory-durable"] == 2.3
+    assert [plot.labels[-1] for plot in saucr_figures.section(found).plots] == ["64 clients"] * 2
+    assert len(found["slots"]) == 80
+
+
+@pytest.mark.parametrize(
+    ("mistake", "sentences"),
+    [
+        ("SLOW", ["loaded: mean latency is 106 %, not at most 105", "5 seeds: commands in slow"]),
+        ("LATE", ["slow mode after is 1,000,000,000 ms", "flushed, least is 1 replicas, not at"]),
+    ],
+)
+def test_a_missed_bar_of_speed_is_named(kit: Kit, mistake: str, sentences: list[str]) -> None:
+    measured(kit, SAUCR, mistake)
+    said = "\n".join(saucr_figures.missed(saucr_figures.measure(kit, saucr_figures.QUICK)))
+    assert all(sentence in said for sentence in sentences), said
+
+
+@pytest.mark.parametrize(
+    ("mistake", "reason"),
+    [("LIES", "a run breaks a rule of SAUCR"), ("DIES", "no result: no replica leads")],
+)
+def test_a_figure_of_a_wrong_run_is_none(kit: Kit, mistake: str, reason: str) -> None:
+    measured(kit, SAUCR, mistake)
+    with pytest.raises(CannotDo, match=reason):
+        saucr_figures.measure(kit, saucr_figures.QUICK)
+
+
 def test_a_students_kit_has_nothing_to_run(expect: Expect, kit: Kit) -> None:
     (kit.reference / "lab6-saucr/variants/disk-durable.patch").unlink()
     assert "no variants of lab6" in expect(2, "reproduce", "--saucr").reason
@@ -177,7 +241,7 @@ def test_the_committed_results_meet_every_bar() -> None:
     path = this_kit().site / reproduced.SAUCR_RESULTS
     committed = json.loads(path.read_text(encoding="utf-8"))
     assert Scale(**committed["scale"]) == sequences.FULL
-    assert table2.missed(committed) == []
+    assert table2.missed(committed) == saucr_figures.missed(committed["figures"]) == []
     for replicas, few, unavailable in ((5, 20, 472), (7, 39, 576)):
         assert cell(committed, SAUCR, NO_MINORITY, replicas)["unavailable"] == few
         assert cell(committed, VR, GAPS, replicas)["unavailable"] == unavailable

@@ -1,6 +1,6 @@
 """Crash sequences (document 003, section 5.1): runs of our SAUCR and of what it is compared with.
 
-The results are a JSON document: it is printed, and the handbook draws it.
+The results, with its other figures, are a JSON document: it is printed, and the handbook draws it.
 """
 
 import json
@@ -14,6 +14,7 @@ from failslow.base import console, parallel, process, records
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
+from failslow.extras.reproduction import saucr_figures
 from failslow.extras.reproduction.published import (
     AT_ONCE,
     DISK,
@@ -50,6 +51,10 @@ class Scale:
 
     every: int
 
+    @property
+    def seeds(self) -> saucr_figures.Seeds:
+        return saucr_figures.FULL if self == FULL else saucr_figures.QUICK
+
     def command(self) -> str:
         """The command line that gives these results."""
         return f"./kit reproduce --saucr{' --quick' if self == QUICK else ''} --json"
@@ -83,11 +88,13 @@ def measure(kit: Kit, scale: Scale) -> Json:
     """CannotDo if something does not build or run, and for a student's kit: it has no variants."""
     if not variants_of(kit, LAB):
         raise CannotDo(f"this kit has no variants of {LAB}'s reference: courses keep them")
-    cmake.build(kit, targets=[_program(system) for system in RUN], what="SAUCR and others")
+    programs = [name(system) for system in RUN for name in (_program, saucr_figures.program)]
+    cmake.build(kit, targets=programs, what="SAUCR and others")
     shares = plan(scale)
     with console.progress("Running the crash sequences") as advance:
         found = parallel.run_all(shares, lambda share: _perform(kit, share), advance)
-    return document(scale, dict(zip(shares, found, strict=True)))
+    cells = document(scale, dict(zip(shares, found, strict=True)))
+    return cells | {"figures": saucr_figures.measure(kit, scale.seeds)}
 
 
 def plan(scale: Scale) -> list[Share]:

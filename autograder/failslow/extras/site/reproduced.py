@@ -14,7 +14,7 @@ from failslow.extras.reproduction.published import VARIANTS
 from failslow.extras.reproduction.results import Scale
 from failslow.extras.reproduction.tables import TABLES, Results, Table
 from failslow.extras.reproduction.variants import WAITS_IN_TURN
-from failslow.extras.site import dot_plot, line_plot
+from failslow.extras.site import benchmarked, dot_plot, line_plot
 from failslow.extras.slowness import drawing
 from failslow.extras.slowness.graph import graph_of
 
@@ -107,8 +107,20 @@ def _table(name: str) -> Callable[[Results], str]:
     return lambda results: _markdown(TABLES[name](results))
 
 
+def saucr_failures(results: Results) -> str:
+    """Figure 9 of document 003."""
+    slots = results["figures"]["slots"]
+    points = [(10.0 * number, 100.0 * count) for number, count in enumerate(slots)]
+    drawn = line_plot.draw({"SAUCR": points}, "ms", "Commands in a second, by 10 ms")
+    return f'<div class="scroll">{drawn}</div>'
+
+
 OF_SAUCR: dict[str, Callable[[Results], str]] = {
     "saucr-scale": saucr_scale,
+    "saucr-failures": saucr_failures,
+    "saucr-bars": lambda results: benchmarked.bars(results["figures"]),
+    "saucr-plots": lambda results: benchmarked.plots(results["figures"]),
+    "saucr-others": lambda results: benchmarked.others(results["figures"]),
     "table-2": lambda results: _markdown(table2.table(results)),
 }
 PARTS: dict[str, Callable[[Results], str]] = {
