@@ -101,19 +101,20 @@ def replicas_of(
     in_memory: bool = False,
     environment: Mapping[str, str] | None = None,
     on_any_core: bool = False,
+    replicas: int = REPLICAS,
 ) -> Iterator[Servers]:
-    """Three replicas of a program. `target`: the load generator's word for its clients' protocol.
+    """Replicas of a program. `target`: the load generator's word for its clients' protocol.
     `environment`: beyond that of this process."""
     with _memory() if in_memory else _data(kit) as data, ExitStack() as stack:
         layout = layout_of(data)
-        listeners = ports.listen_all(stack, [ports.ANY] * REPLICAS)
-        redis = ports.listen_all(stack, [ports.ANY] * REPLICAS) if with_redis else []
+        listeners = ports.listen_all(stack, [ports.ANY] * replicas)
+        redis = ports.listen_all(stack, [ports.ANY] * replicas) if with_redis else []
         where = Servers(
             target,
             clients=[ports.endpoint(each) for each in listeners],
-            metrics=[layout.metrics(number) for number in range(REPLICAS)],
+            metrics=[layout.metrics(number) for number in range(replicas)],
             redis=[ports.endpoint(each) for each in redis],
-            data=[layout.replica(number) for number in range(REPLICAS)],
+            data=[layout.replica(number) for number in range(replicas)],
             on_any_core=on_any_core,
         )
         options = start.Options(

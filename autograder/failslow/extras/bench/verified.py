@@ -8,13 +8,14 @@ ratios.
 """
 
 import statistics
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 
 from failslow.base import console
 from failslow.base.kit import Kit
 from failslow.build import cmake
-from failslow.extras.bench import load, servers
+from failslow.extras.bench import load, rounds, servers
 from failslow.extras.bench.figures import Figure, Section
 from failslow.extras.bench.load import Load, Result
 from failslow.extras.bench.servers import Servers
@@ -36,13 +37,16 @@ TEXT = (
 )
 
 Pair = tuple[Result, Result]
-"""Without verification, and with it."""
+"""Of the two kinds of clusters: here without verification, and with it."""
+Start = Callable[[Kit], AbstractContextManager[Servers]]
+Kinds = tuple[Start, Start]
 
 
 def run(kit: Kit) -> Section:
     servers.check_cores()
     cmake.build(kit, targets=["put_load"])
-    closed, opened = (_pairs(kit, each) for each in (CLOSED, OPEN))
+    kinds = (servers.raft_in_memory, servers.verified_raft_in_memory)
+    closed, opened = (pairs(kit, kinds, each, STARTS) for each in (CLOSED, OPEN))
     figures = [
         *cost(
             f"throughput lost, {CLOSED.describe()}",
@@ -55,25 +59,27 @@ def run(kit: Kit) -> Section:
     return Section("verify", "The cost of runtime verification", TEXT, figures)
 
 
-def _pairs(kit: Kit, each: Load) -> list[Pair]:
+def pairs(kit: Kit, kinds: Kinds, each: Load, starts: int) -> list[Pair]:
+    """Both clusters start so often, and run side by side; PAIRS_OF_A_START windows alternate. A
+    start in which a leader has changed is made again."""
+    found: list[Pair] = []
     with console.progress("Measuring") as advance:
-        pairs: list[Pair] = []
-        for start in range(STARTS):
-            advance(start, STARTS, f"starts, {each.describe()}")
-            pairs += _pairs_of_a_start(kit, each, start % 2 == 0)
-    return pairs
+        for start in range(starts):
+            advance(start, starts, f"starts, {each.describe()}")
+            of_start = partial(_pairs_of_a_start, kit, kinds, each, start % 2 == 0)
+            found += rounds.settled(of_start, others_cores=lambda _: 0.0)
+    return found
 
 
-def _pairs_of_a_start(kit: Kit, each: Load, plain_first: bool) -> list[Pair]:
-    pairs: list[Pair] = []
-    kinds = (servers.raft_in_memory, servers.verified_raft_in_memory)
+def _pairs_of_a_start(kit: Kit, kinds: Kinds, each: Load, in_order: bool) -> list[Pair]:
+    found: list[Pair] = []
     with ExitStack() as stack:
-        order = kinds if plain_first else reversed(kinds)
+        order = kinds if in_order else reversed(kinds)
         started = [stack.enter_context(start(kit)) for start in order]
         for _ in range(PAIRS_OF_A_START):
             first, second = (_measured(kit, cluster, each) for cluster in started)
-            pairs.append((first, second) if plain_first else (second, first))
-    return pairs
+            found.append((first, second) if in_order else (second, first))
+    return found
 
 
 def _measured(kit: Kit, cluster: Servers, each: Load) -> Result:

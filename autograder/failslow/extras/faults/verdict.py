@@ -70,6 +70,13 @@ def costs(healthy: Slices, slow: Slices) -> Costs:
     return Costs(_interval(latency), _interval(throughput))
 
 
+def middle(shares: Sequence[float]) -> Cost:
+    """The median of a cost's shares. Requires: some."""
+    draws = random.Random(1)
+    resamples = (draws.choices(shares, k=len(shares)) for _ in range(RESAMPLES))
+    return _interval([statistics.median(each) for each in (shares, *resamples)])
+
+
 def judge(
     measured: Costs,
     troubles: Sequence[str],

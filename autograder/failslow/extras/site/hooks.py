@@ -71,7 +71,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if "{{ kept }}" in markdown:
         return markdown.replace("{{ kept }}", points_kept.table(_kit(config).site))
     if "{{ bench." in markdown:
-        return benchmarked.fill(_kit(config).site, markdown)
+        markdown = benchmarked.fill(_kit(config).site, markdown)
     if "{{ measured" in markdown:
         return measured.fill(_kit(config).site, markdown)
     if "{{ reproduced" in markdown:
