@@ -15,12 +15,18 @@ from failslow.lab.mutants import MUTANTS, path_of
 
 ROUNDS = 50
 STORE_ROUNDS, STORE_ROUNDS_FULL = 10, 100
+SAUCR_ROUNDS, SAUCR_ROUNDS_FULL = 3, 21
+"""Power cuts of one replica each, and a last one of three at once."""
 ROUND_LINE = re.compile(r"^round +\d+: ")
 END_LINE = re.compile(r"^\d+ commands (acknowledged|executed)")
 
-# A mutant that the store's rounds must catch.
+# Mutants that the store's rounds must catch.
 STORE_CAUGHT = "lab3/retries-execute-again"
-STORE_CAUGHT_BY = re.compile("no order of these operations explains the replies")
+# Three replicas that come back at once need more answers than there are, in lab 6's store.
+SAUCR_CAUGHT, SAUCR_TESTS = "lab6/needs-a-majority-of-answers", "StoreOnSaucr.*"
+STORE_CAUGHT_BY = re.compile(
+    "no order of these operations explains the replies|does not serve after the fault"
+)
 
 # Mutants that the kill rounds must catch. The last acknowledges before its sync: only a power cut
 # catches it with every seed.
@@ -52,13 +58,19 @@ def store_rounds(context: Context) -> Counts:
     catch. The whole history must be linearizable."""
     rounds = STORE_ROUNDS_FULL if context.full else STORE_ROUNDS
     counts = _run_rounds(context, "store_rounds_tests", {"STORE_ROUNDS": str(rounds)}, rounds)
-    output = _rounds_of_mutant(
-        context, STORE_CAUGHT, "store_rounds_tests", "STORE_PROGRAM", {"STORE_ROUNDS": str(rounds)}
-    )
-    counts.expect(
-        bool(STORE_CAUGHT_BY.search(output)),
-        f"mutant {STORE_CAUGHT} survives the store's rounds\n{output}",
-    )
+    cuts = SAUCR_ROUNDS_FULL if context.full else SAUCR_ROUNDS
+    env = {"STORE_ROUNDS": str(cuts)}
+    counts.add(_run_rounds(context, "store_rounds_tests", env, cuts, SAUCR_TESTS))
+    for name, number, tests in (
+        (STORE_CAUGHT, rounds, "*Rounds*"),
+        (SAUCR_CAUGHT, SAUCR_ROUNDS, SAUCR_TESTS),
+    ):
+        env = {"STORE_ROUNDS": str(number)}
+        output = _rounds_of_mutant(context, name, "store_rounds_tests", "STORE_PROGRAM", env, tests)
+        counts.expect(
+            bool(STORE_CAUGHT_BY.search(output)),
+            f"mutant {name} survives the store's rounds\n{output}",
+        )
     return counts
 
 
