@@ -447,12 +447,10 @@ void CopilotChecker::OnDecide(PeerId replica, EntryId id, const Content& claim) 
   const char* const part = PartOf(entry);
   const bool by_taker = part == kTakeover;
   const bool is_fast = part == kFastPath;
-  Note(Name(id) + " is decided " +
-       (content.is_no_op() ? "as a no-op"
-                           : "with dependency " + std::to_string(content.dependency - 1)) +
-       (by_taker  ? " by a takeover"
-        : is_fast ? " on the fast path"
-                  : " on the slow path"));
+  Note(Name(id) + " is decided with " + DependencyName(content.dependency) +
+       (by_taker  ? ", by a takeover"
+        : is_fast ? ", on the fast path"
+                  : ", on the slow path"));
   if (content.is_no_op()) {
     ++coverage_.no_ops;
   } else {
