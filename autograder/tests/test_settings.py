@@ -104,8 +104,15 @@ def test_a_criterion_may_bound_every_figure() -> None:
 
 def test_every_graded_fault_has_strengths(kit: Kit) -> None:
     path = kit.labs / "lab2-raft" / "slow_follower.yaml"
-    path.write_text(path.read_text().replace("  net-slow:\n    - preset", "  net:\n    - preset"))
+    path.write_text(path.read_text().replace("  net-slow: {", "  net: {"))
     with pytest.raises(CannotDo, match=r"faults: 'net' must have points and strengths"):
+        load_settings(kit, load_labs(kit).get("lab2"))
+
+
+def test_every_strength_has_words(kit: Kit) -> None:
+    path = kit.labs / "lab2-raft" / "slow_follower.yaml"
+    path.write_text(path.read_text().replace("net-slow-100ms: ", "net-slow-40ms: "))
+    with pytest.raises(CannotDo, match=r"faults: 'net-slow-40ms' has no words in a report"):
         load_settings(kit, load_labs(kit).get("lab2"))
 
 

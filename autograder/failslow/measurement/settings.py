@@ -28,6 +28,29 @@ WITH_DEAD = "dead"
 WITH_CAPACITY = "capacity"
 """With which run a slow one is compared. With the capacity, the run without a fault is."""
 
+WORDS = {
+    "cpu-slow": "the CPU of {slow} of {replicas} replicas at 5 %",
+    "cpu-slow-3-percent": "the CPU of {slow} of {replicas} replicas at 3 %",
+    "cpu-contention": "the CPU of {slow} of {replicas} replicas theirs for 6 ms of every 100 ms",
+    "cpu-contention-4-percent": (
+        "the CPU of {slow} of {replicas} replicas theirs for 4 ms of every 100 ms"
+    ),
+    "disk-slow": "the disk of {slow} of {replicas} replicas at 128 KB/s",
+    "disk-slow-256kb": "the disk of {slow} of {replicas} replicas at 256 KB/s",
+    "disk-contention": "the disk of {slow} of {replicas} replicas theirs for 1 ms of every 100 ms",
+    "memory-half": (
+        "the memory of {slow} of {replicas} replicas at half of what a healthy one holds"
+    ),
+    "memory-third": (
+        "the memory of {slow} of {replicas} replicas at a third of what a healthy one holds"
+    ),
+    "net-slow": "the network of {slow} of {replicas} replicas delayed by 400 ms",
+    "net-slow-100ms": "the network of {slow} of {replicas} replicas delayed by 100 ms",
+    "net-slow-1s": "the network of {slow} of {replicas} replicas delayed by 1 s",
+    "none": "all {replicas} replicas healthy",
+}
+"""The texts of the catalogue's presets in a report."""
+
 Seeds = Callable[[str, int], int]
 """The seed for a purpose and an index."""
 
@@ -196,6 +219,9 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
     unknown = sorted({row.fault for row in rows} ^ set(content["faults"]))
     if unknown:
         raise CannotDo(f"{path}: faults: '{unknown[0]}' must have points and strengths")
+    presets = {preset for strengths in content["faults"].values() for preset in strengths}
+    if silent := sorted(presets - WORDS.keys()):
+        raise CannotDo(f"{path}: faults: '{silent[0]}' has no words in a report")
     return Settings(
         slow_sets=content["slow_sets"],
         proposers=len(lab.measurement.roles) - 1,
@@ -211,7 +237,7 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
         shares=content["shares"],
         rows=rows,
         strengths={
-            fault: tuple(Strength(**each) for each in strengths)
+            fault: tuple(Strength(preset, WORDS[preset], lag) for preset, lag in strengths.items())
             for fault, strengths in content["faults"].items()
         },
         profile=content.get("profile", STEADY),
@@ -219,7 +245,7 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
 
 
 def _criteria(path: Path, content: dict[str, Any], victims: Sequence[str]) -> Iterator[Criterion]:
-    presets = {each["preset"] for strengths in content["faults"].values() for each in strengths}
+    presets = {preset for strengths in content["faults"].values() for preset in strengths}
     names = set()
     for row in content["criteria"]:
         limit = row.pop("limit")
