@@ -1,7 +1,6 @@
 #include "adaptive_threshold.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 
 namespace depfast::adr {

@@ -32,9 +32,8 @@ Duration GapBefore(const Stretch& stretch, std::int64_t update, RandomStream& ra
 }
 
 Duration Draw(const Stretch& stretch, RandomStream& random) {
-  const auto noise = static_cast<std::uint64_t>(stretch.noise);
-  const auto percent = static_cast<std::int64_t>(100 - noise + random.Below(2 * noise + 1));
-  return stretch.value * percent / 100;
+  const Duration noise = stretch.value * stretch.noise / 100;
+  return stretch.value - noise + random.Below(2 * noise + Duration(1));
 }
 
 }  // namespace
