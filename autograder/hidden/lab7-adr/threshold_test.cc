@@ -118,10 +118,16 @@ GRADED_TEST(Threshold, FollowsTheRate, "7a", 2,
 GRADED_TEST(Threshold, NeedsLessThanAMegabyte, "7a", 2,
             "After a million updates, 10,000 in each second, a detector holds less than 1 MiB.") {
   AskedDetector detector;
-  detector.Watch(SaturatedPlanter(715));
-  Planter small = SaturatedPlanter(716);
-  detector.Watch(small);
-  const std::uint64_t before = detector.heap_bytes();
+  // The heap is known before a step. So a question comes behind the one that matters; the same
+  // question is not asked twice.
+  const auto ask_something = [&detector](Duration value) {
+    Planter planter = SaturatedPlanter(715);
+    planter.Add({{.gap_ns = Ns(1ms), .value_ns = Ns(value)}});
+    detector.Watch(planter);
+  };
+  ask_something(1ms);
+  ask_something(2ms);
+  const std::uint64_t before = detector.heap_bytes_max();
   Planter large = SaturatedPlanter(717);
   std::vector<PlantedRun> cycle;
   for (int i = 0; i < 50; ++i) {
@@ -132,9 +138,10 @@ GRADED_TEST(Threshold, NeedsLessThanAMegabyte, "7a", 2,
   const auto seen = detector.Watch(large);
   EXPECT_TRUE(HasLearned(seen[0], {.value = 2490us, .noise = 0}));
   EXPECT_TRUE(FindsTheFault(large, fault, seen));
-  detector.Watch(SaturatedPlanter(718));  // the heap is known before the next step
+  ask_something(3ms);
   constexpr std::uint64_t kMegabyte = 1 << 20;
-  EXPECT_LT(detector.heap_bytes(), before + kMegabyte) << "heap of the replica, before: " << before;
+  EXPECT_LT(detector.heap_bytes_max(), before + kMegabyte)
+      << "heap of the replica, before: " << before;
 }
 
 GRADED_TEST(Threshold, SharesNothing, "7a", 1,

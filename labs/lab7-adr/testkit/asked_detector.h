@@ -4,6 +4,7 @@
 //   const std::vector<StretchReport> seen = detector.Watch(planter);
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -38,17 +39,17 @@ class AskedDetector : public AskedReplica<PlantedReport>, private sim::Observer 
   // The state after each run, by stream. All are empty if the replica does not answer.
   std::vector<std::string> States(WatchStreams request);
 
-  // The heap of the replica before its latest step, in bytes; 0 if it does not run in a process of
-  // its own.
-  std::uint64_t heap_bytes() const { return heap_bytes_; }
+  // The largest heap of the replica between two of its steps so far, in bytes; 0 if it does not run
+  // in a process of its own.
+  std::uint64_t heap_bytes_max() const { return heap_bytes_max_; }
 
  private:
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override {
     (void)input;
-    if (replica == kAsked) heap_bytes_ = output.heap_bytes;
+    if (replica == kAsked) heap_bytes_max_ = std::max(heap_bytes_max_, output.heap_bytes);
   }
 
-  std::uint64_t heap_bytes_ = 0;
+  std::uint64_t heap_bytes_max_ = 0;
 };
 
 // Whether the fault in this stretch was found in time. If not, it says what static pairs find.
