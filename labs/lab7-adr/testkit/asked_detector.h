@@ -25,7 +25,7 @@ struct StaticLimits {
 // A fault is found within this time (document 004, figure 12c).
 inline constexpr Duration kFoundWithin = 1300ms;
 
-class AskedDetector : public AskedReplica<PlantedReport>, private sim::Observer {
+class AskedDetector : public AskedReplica, private sim::Observer {
  public:
   AskedDetector() { cluster().simulator().AddObserver(this); }
 

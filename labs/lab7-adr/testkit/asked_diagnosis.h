@@ -9,7 +9,7 @@
 
 namespace depfast::adr {
 
-class AskedDiagnosis : public AskedReplica<DiagnosisAnswer> {
+class AskedDiagnosis : public AskedReplica {
  public:
   // See diagnosis.h. The answer to a question that was asked before is remembered.
   Suspicion Diagnose(PeerId self, const Levels& own, const std::vector<PeerReport>& peers,
