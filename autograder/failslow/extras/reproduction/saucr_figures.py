@@ -130,7 +130,8 @@ def _beats(beat_us: int, seeds: int) -> Run:
 
 def _gap(order: str, gap_ms: int, seeds: int) -> Run:
     first = ("--leader-first",) if order == "the leader first" else ()
-    words = ("correlated", "--profile", "ssd", "--gap-us", str(1000 * gap_ms), *first)
+    of_load = ("--profile", "ssd", "--clients", "1")
+    words = ("correlated", *of_load, "--gap-us", str(1000 * gap_ms), *first)
     return Run(SAUCR, words, seeds, BEAT_OF_GAPS_US)
 
 
