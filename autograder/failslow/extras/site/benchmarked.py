@@ -41,7 +41,8 @@ def plots(section: Mapping[str, Any]) -> str:
 def bars(section: Mapping[str, Any]) -> str:
     """The figures that have a bar, as a table."""
     lines = ["| figure | value | bar | |", "| --- | --- | --- | --- |"]
-    return "\n".join([*lines, *(_row(figure) for figure in _figures(section) if figure.bar)])
+    with_bar = [figure for figure in _figures(section) if figure.bar is not None]
+    return "\n".join([*lines, *map(_row, with_bar)])
 
 
 def others(section: Mapping[str, Any]) -> str:
