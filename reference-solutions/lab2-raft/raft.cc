@@ -60,8 +60,7 @@ void Raft::Start() {
 
 void Raft::Recover() {
   // A crash may have left unfinished files. If one cannot be removed, later operations fail.
-  std::ignore = runtime_.storage().Remove(kNewSnapshotFile);
-  std::ignore = runtime_.storage().Remove(kNewWalFile);
+  for (auto file : {kNewSnapshotFile, kNewWalFile}) std::ignore = runtime_.storage().Remove(file);
   RecoverSnapshot();
   RecoverLog();
   ChooseWhenToCompact();
