@@ -79,11 +79,12 @@ std::vector<std::string> AskedDetector::States(WatchStreams request) {
 testing::AssertionResult FindsTheFault(const Planter& planter, std::size_t stretch,
                                        const std::vector<StretchReport>& all) {
   const StretchReport& seen = all[stretch];
-  const bool is_found = seen.first_fatal_ns >= 0;
-  if (is_found && Duration(seen.first_fatal_ns) <= kFoundWithin) return testing::AssertionSuccess();
+  const Duration found(seen.first_fatal_ns);
+  if (found >= kNotFoundBefore && found <= kFoundWithin) return testing::AssertionSuccess();
   auto failure = testing::AssertionFailure();
-  failure << "the slow fault must be fatal within " << testkit::FormatTime(kFoundWithin)
-          << ", and was " << After(seen.first_fatal_ns) << "; warnings: " << seen.warnings
+  failure << "the slow fault must be fatal after " << testkit::FormatTime(kNotFoundBefore)
+          << " at least, and within " << testkit::FormatTime(kFoundWithin) << ", and was "
+          << After(seen.first_fatal_ns) << "; warnings: " << seen.warnings
           << ", resets: " << seen.resets
           << ", threshold after it: " << testkit::FormatTime(Time(seen.threshold_ns))
           << ". With static thresholds it was";

@@ -24,6 +24,8 @@ struct StaticLimits {
 
 // A fault is found within this time (document 004, figure 12c).
 inline constexpr Duration kFoundWithin = 1300ms;
+// No fault is continuous so soon: a level that is fatal then was fatal without it.
+inline constexpr Duration kNotFoundBefore = 100ms;
 
 class AskedDetector : public AskedReplica, private sim::Observer {
  public:
