@@ -218,7 +218,7 @@ def test_enough_mutants_name_every_test_and_all_that_are_measured() -> None:
 
 
 def test_a_check_grades_another_part_of_the_mutants_after_a_change(kit: Kit) -> None:
-    found = [load_mutant(write_mutant(kit, f"m{i}", f"A.T{i}", "x")) for i in range(60)]
+    found = [load_mutant(write_mutant(kit, f"m{i}", f"A.T{i}", "x")) for i in range(120)]
     first = sample.drawn(kit, found)
     assert 1 < len(first) < 20
     assert sample.drawn(kit, found) == first
