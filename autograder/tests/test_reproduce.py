@@ -194,8 +194,9 @@ def test_the_pages_ask_for_every_part(committed: dict[str, Any]) -> None:
     pages = "\n".join((docs / name).read_text(encoding="utf-8") for name in names)
     assert set(reproduced.WANTED.findall(pages)) == set(reproduced.PARTS)
     filled = reproduced.fill(this_kit().site, pages)
-    assert "{{" not in filled
-    assert filled.count("<svg") == 2 + 4 + 2  # plots, the marks of their legends, and graphs
+    assert "{{ reproduced" not in filled
+    # Plots, the marks of their legends, graphs, and the plots of SAUCR with their marks.
+    assert filled.count("<svg") == 2 + 4 + 2 + 9
 
 
 def test_the_committed_results_have_the_papers_shape(committed: dict[str, Any]) -> None:
