@@ -84,7 +84,7 @@ def test_the_window_is_drawn_with_a_lane_for_each_client(tab: browser.Tab, tmp_p
 def test_votes_of_a_script_are_drawn(tab: browser.Tab, tmp_path: Path) -> None:
     show(tab, script(), tmp_path)
     state = act(tab, "key('v')")
-    assert state["selected"] == "mark leader: look at quorum A -> 1 yes"
+    assert state["selected"] == "mark #4  leader: look at quorum A -> 1 yes"
     assert told(tab) == "1 of 4: This step of the script goes wrong."
     hovered = tab.evaluate(HOVER_EVERYWHERE.replace("KIND", "mark"))
     assert len(hovered) == 4
