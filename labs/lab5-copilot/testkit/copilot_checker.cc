@@ -298,7 +298,7 @@ void CopilotChecker::OnSentReply(PeerId replica, const Asked& asked, const Decod
   });
 }
 
-// What a replica tells a taker of its vote is what it was asked to vote for.
+// A replica tells a taker of the vote that it was asked for.
 void CopilotChecker::CheckVoteTold(PeerId replica, EntryId id, const Record& told) {
   const bool is_accepted = told.kind == Record::Kind::kAccepted;
   const bool is_proposed =

@@ -7,7 +7,7 @@
 namespace depfast::saucr {
 namespace {
 
-// What a replica claims, in words, and the mark's shape: it points up to fast mode and to a
+// A claim of a replica in words, and the mark's shape: it points up to fast mode and to a
 // replica that recovers, and down from both. Empty words: no mark.
 std::pair<std::string, std::string> InWords(const Observation& seen) {
   constexpr const char* kFlushes[] = {"a flush in the background", "a flush: the leader is silent",

@@ -1,4 +1,4 @@
-// What replicas know and tell about slowness. Given, not submitted.
+// Levels: the slowness that replicas know and tell. Given, not submitted.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Who is slow, and who sends its clients away (lab 7)? Rules D1 to D5 and E1 are those of the
+// Finds the slow replica, and says if clients go (lab 7). Rules D1 to D5 and E1 are those of the
 // handout. Both functions are pure. Their declarations are the contract: the driver uses them.
 #pragma once
 
