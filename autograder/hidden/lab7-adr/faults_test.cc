@@ -97,39 +97,34 @@ GRADED_TEST(
   }
 }
 
+// The load becomes `load`, and another threshold is learned from nothing. Then `fault` is found.
+void ExpectLearnsAnew(std::uint64_t seed, const Stretch& load, const Stretch& fault_of_load) {
+  AskedDetector detector;
+  Planter planter = SaturatedPlanter(seed);
+  planter.Add(kUsual);
+  const auto begin = planter.Add(Lasting(load, 2s));
+  const auto later = planter.Add(load);
+  const auto fault = planter.Add(fault_of_load);
+  const auto seen = detector.Watch(planter);
+  EXPECT_EQ(seen[begin].threshold_ns, Ns(StaticLimits().warn));
+  EXPECT_TRUE(HasLearned(seen[later], load));
+  EXPECT_EQ(seen[begin].fatals + seen[later].fatals, 0);
+  EXPECT_TRUE(FindsTheFault(planter, fault, seen));
+}
+
 GRADED_TEST(Faults, AreNoHeavierLoad, "7a", 1,
             "When the rate is continuously higher, all windows are empty again: the threshold is "
             "the static one, until the new load is learned.") {
-  AskedDetector detector;
-  Planter planter = SaturatedPlanter(739);
-  const Stretch heavy = {.lasting = 13s, .per_second = 2000, .value = 4ms};
-  planter.Add(kUsual);
-  const auto begin = planter.Add(Lasting(heavy, 2s));
-  const auto later = planter.Add(heavy);
-  const auto fault = planter.Add({.lasting = 3s, .per_second = 400, .value = 20ms});
-  const auto seen = detector.Watch(planter);
-  EXPECT_EQ(seen[begin].threshold_ns, Ns(StaticLimits().warn));
-  EXPECT_TRUE(HasLearned(seen[later], heavy));
-  EXPECT_EQ(seen[begin].fatals + seen[later].fatals, 0);
-  EXPECT_TRUE(FindsTheFault(planter, fault, seen));
+  ExpectLearnsAnew(739, {.lasting = 13s, .per_second = 2000, .value = 4ms},
+                   {.lasting = 3s, .per_second = 400, .value = 20ms});
 }
 
 GRADED_TEST(
     Faults, AreNoLighterLoad, "7a", 1,
     "When the rate is continuously lower and the values are not slow, all windows are empty "
     "again: values that are then longer for good are no fault.") {
-  AskedDetector detector;
-  Planter planter = SaturatedPlanter(740);
-  const Stretch light = {.lasting = 15s, .per_second = 400, .value = 1ms};
-  planter.Add(kUsual);
-  const auto begin = planter.Add(Lasting(light, 2s));
-  const auto later = planter.Add(light);
-  const auto fault = planter.Add({.lasting = 3s, .per_second = 80, .value = 5ms});
-  const auto seen = detector.Watch(planter);
-  EXPECT_EQ(seen[begin].threshold_ns, Ns(StaticLimits().warn));
-  EXPECT_TRUE(HasLearned(seen[later], light));
-  EXPECT_EQ(seen[begin].fatals + seen[later].fatals, 0);
-  EXPECT_TRUE(FindsTheFault(planter, fault, seen));
+  ExpectLearnsAnew(740, {.lasting = 15s, .per_second = 400, .value = 1ms},
+                   {.lasting = 3s, .per_second = 80, .value = 5ms});
 }
 
 GRADED_TEST(Faults, DoNotBecomeUsual, "7a", 2,
