@@ -43,6 +43,11 @@ std::int64_t FirstFatal(const Planter& planter, std::size_t stretch,
   return -1;
 }
 
+// A stub has the longest of all.
+std::string Threshold(Duration threshold) {
+  return threshold == Duration::max() ? "none" : testkit::FormatTime(threshold);
+}
+
 }  // namespace
 
 std::vector<std::vector<StretchReport>> AskedDetector::WatchAll(
@@ -86,7 +91,7 @@ testing::AssertionResult FindsTheFault(const Planter& planter, std::size_t stret
           << " at least, and within " << testkit::FormatTime(kFoundWithin) << ", and was "
           << After(seen.first_fatal_ns) << "; warnings: " << seen.warnings
           << ", resets: " << seen.resets
-          << ", threshold after it: " << testkit::FormatTime(Time(seen.threshold_ns))
+          << ", threshold after it: " << Threshold(Duration(seen.threshold_ns))
           << ". With static thresholds it was";
   for (const NamedPair& pair : kPairs) {
     failure << " " << After(FirstFatal(planter, stretch, pair.thresholds)) << " (" << pair.name
@@ -113,7 +118,7 @@ testing::AssertionResult HasLearned(const StretchReport& seen, const Stretch& st
   }
   return testing::AssertionFailure()
          << "the threshold must be within a tenth of " << testkit::FormatTime(usual) << ", and is "
-         << testkit::FormatTime(threshold);
+         << Threshold(threshold);
 }
 
 }  // namespace depfast::adr

@@ -22,7 +22,7 @@ const char* NameOf(Resource resource) {
 void PrintTo(const Suspicion& suspicion, std::ostream* out) {
   switch (suspicion.who) {
     case Suspicion::Who::kNobody:
-      *out << "nobody is slow";
+      *out << "nobody";
       return;
     case Suspicion::Who::kSelf:
       *out << "itself, by its " << NameOf(suspicion.resource);
