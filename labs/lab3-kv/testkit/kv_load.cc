@@ -15,12 +15,6 @@ constexpr std::size_t kKeys = 128;  // few enough that reads see recent writes
 constexpr std::size_t kValueBytes = 256;
 constexpr std::uint64_t kStream = 901;  // of the choices of commands and keys
 
-// By name.
-const std::map<std::string, int>& ReadsPercent() {
-  static const std::map<std::string, int> kPercent = {{"get", 95}, {"mixed", 50}, {"set", 5}};
-  return kPercent;
-}
-
 std::string TextOf(std::uint64_t value) {
   std::string text = std::to_string(value) + " ";
   text.resize(kValueBytes, 'x');
@@ -40,19 +34,18 @@ std::optional<std::uint64_t> ValueIn(const Reply& reply) {
 
 }  // namespace
 
-std::vector<std::string> MixNames() {
-  std::vector<std::string> names;
-  for (const auto& [name, percent] : ReadsPercent()) names.push_back(name);
-  return names;
+const std::map<std::string, int>& Mixes() {
+  static const std::map<std::string, int> kReadsPercent = {{"get", 95}, {"mixed", 50}, {"set", 5}};
+  return kReadsPercent;
 }
 
 KvLoad::KvLoad(sim::Simulator& simulator, const LogChecker& log, const ClientOptions& options,
-               const std::string& mix)
+               int reads_percent)
     : simulator_(simulator),
       log_(log),
       client_(simulator, options),
       random_(simulator.options().seed, 0, kStream),
-      reads_percent_(ReadsPercent().at(mix)),
+      reads_percent_(reads_percent),
       keys_(kKeys) {}
 
 void KvLoad::Execute(std::function<void(bool ok)> done) {

@@ -20,15 +20,15 @@
 
 namespace depfast::kv {
 
-// The names of the mixes of commands: the share of reads. "set" and "get" have 5 % of the other
+// The mixes of commands by name, with their reads in per cent. "set" and "get" have 5 % of the other
 // command, as YCSB's workload B has, and "mixed" has half of each, as its workload A has.
-std::vector<std::string> MixNames();
+const std::map<std::string, int>& Mixes();
 
 class KvLoad {
  public:
-  // `mix`: one of MixNames(). Both references outlive the load.
+  // `reads_percent`: 0 to 100. Both references outlive the load.
   KvLoad(sim::Simulator& simulator, const LogChecker& log, const ClientOptions& options,
-         const std::string& mix);
+         int reads_percent);
 
   // Executes one command at the first proposer. Calls `done` once: true if the command has a reply
   // that is no error.

@@ -7,7 +7,7 @@ namespace depfast {
 
 std::map<std::string, MakeSubject> MeasuredSubjects() {
   std::map<std::string, MakeSubject> subjects;
-  for (const std::string& mix : kv::MixNames()) subjects[mix] = kv::KvSubject(mix);
+  for (const auto& [mix, reads_percent] : kv::Mixes()) subjects[mix] = kv::KvSubject(reads_percent);
   return subjects;
 }
 

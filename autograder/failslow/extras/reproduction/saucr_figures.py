@@ -1,4 +1,4 @@
-"""The performance of SAUCR in the simulator: figures 7, 9, 10 and 11 of document 003, and our bars.
+"""The performance of SAUCR in the simulator: figures 7 to 11 of document 003, and our bars.
 
 Five replicas. All figures are exact: the same on every machine.
 """
@@ -24,6 +24,11 @@ SATURATED, LATENCY = 2620, 1420
 """Commands a second: 120 and 65 % of what memory-durable replicas execute with slow disks."""
 
 CLIENTS = (1, 2, 4, 8, 16, 32, 64)
+WORKLOADS = {"load": 0, "A": 50, "B": 95, "C": 100}
+"""Of YCSB, with their reads in per cent."""
+LEAST_TO_MEMORY = {"load": 91, "A": 91, "B": 96, "C": 99}
+"""In per cent. Document 003, section 5.2.2: overheads are within 9 % for the first two, and within
+4 % for the third."""
 BEATS_US = (100, 1_000, 10_000, 20_000, 100_000, 1_000_000)
 GAPS_MS = (10, 20, 30, 40, 55, 70, 100)
 ENOUGH_FROM_MS = {"the leader first": 40, "followers first": 55}
@@ -57,6 +62,8 @@ class Run:
     words: tuple[str, ...]
     seeds: int
     beat_us: int | None = None
+    of: str = "figures"
+    """Its program's, see `program`."""
 
     @property
     def name(self) -> str:
@@ -78,9 +85,9 @@ QUICK = Seeds(1, 5, 2, 3)
 FULL = Seeds(3, 100, 20, 50)
 
 
-def program(system: str) -> str:
-    """The target that makes it, and its file's name."""
-    return f"figures_{system}"
+def programs(system: str) -> list[str]:
+    """The targets that make them, and their files' names."""
+    return [f"figures_{system}", f"ycsb_{system}"]
 
 
 def section(document: Json) -> Section:
@@ -123,6 +130,11 @@ def _closed(system: str, seeds: int, profile: str, clients: int) -> Run:
     return load(system, seeds, "--profile", profile, "--clients", str(clients), *of_document)
 
 
+def _workload(system: str, profile: str, name: str) -> Run:
+    words = ("--profile", profile, "--reads", str(WORKLOADS[name]))
+    return Run(system, words, 1, of="ycsb")
+
+
 def _beats(beat_us: int, seeds: int) -> Run:
     words = ("--profile", "ssd", "--clients", "8", "--bytes", "1024")
     return load(SAUCR, seeds, *words, beat_us=beat_us)
@@ -154,6 +166,7 @@ def _plan(seeds: Seeds) -> list[Run]:
         ),
         *(_offered(system, of, rate, "dead", 2) for system in (SAUCR, DISK) for rate in both),
         *(_closed(system, 1, profile, n) for profile in RATIOS for n in CLIENTS for system in RUN),
+        *(_workload(system, of, name) for of in RATIOS for name in WORKLOADS for system in RUN),
         _failures(seeds.failures),
         *(_beats(beat, 1) for beat in BEATS_US),
         *(_gap(order, gap, seeds.gap) for order in ENOUGH_FROM_MS for gap in GAPS_MS),
@@ -173,7 +186,7 @@ class _Results:
 
     def _perform(self, run: Run) -> list[Json]:
         argv: list[str | Path] = [
-            self.kit.binary(program(run.system)),
+            self.kit.binary(f"{run.of}_{run.system}"),
             *run.words,
             "--seeds",
             str(run.seeds),
@@ -201,8 +214,9 @@ class _Results:
                 *self._by_beat(),
                 *self._by_gap(),
                 *self._table_1(),
+                *self._to_memory(),
             ],
-            [*map(self._updates, RATIOS)],
+            [plot for profile in RATIOS for plot in (self._updates(profile), self._ycsb(profile))],
         )
         return asdict(found) | {"slots": self.lines[_failures(self.seeds.failures)][0]["slots"]}
 
@@ -374,6 +388,31 @@ class _Results:
                 ),
             ]
         return figures
+
+    def _workload(self, profile: str, name: str, system: str) -> float:
+        return float(self.lines[_workload(system, profile, name)][0]["per_second"])
+
+    def _to_memory(self) -> list[Figure]:
+        """The lower one of the two profiles."""
+        figures = []
+        for name, least in LEAST_TO_MEMORY.items():
+            found = min(
+                self._workload(profile, name, SAUCR) / self._workload(profile, name, MEMORY)
+                for profile in RATIOS
+            )
+            figures.append(Figure(f"workload {name}: to memory-durable", 100 * found, "%", least))
+        return figures
+
+    def _ycsb(self, profile: str) -> Plot:
+        return Plot(
+            f"Figure 8, {profile}: 8 clients of lab 3's store",
+            "per second",
+            [f"workload {name}" for name in WORKLOADS],
+            {
+                SYSTEMS[system]: [self._workload(profile, name, system) for name in WORKLOADS]
+                for system in RUN
+            },
+        )
 
     def _updates(self, profile: str) -> Plot:
         return Plot(

@@ -88,7 +88,9 @@ def measure(kit: Kit, scale: Scale) -> Json:
     """CannotDo if something does not build or run, and for a student's kit: it has no variants."""
     if not variants_of(kit, LAB):
         raise CannotDo(f"this kit has no variants of {LAB}'s reference: courses keep them")
-    programs = [name(system) for system in RUN for name in (_program, saucr_figures.program)]
+    programs = [
+        name for system in RUN for name in (_program(system), *saucr_figures.programs(system))
+    ]
     cmake.build(kit, targets=programs, what="SAUCR and others")
     shares = plan(scale)
     with console.progress("Running the crash sequences") as advance:

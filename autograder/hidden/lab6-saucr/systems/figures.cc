@@ -19,6 +19,7 @@
 #include "faults.h"
 #include "saucr_checker.h"
 #include "submit_client.h"
+#include "table1.h"
 #include "testkit/cluster.h"
 #include "testkit/environment.h"
 #include "testkit/load.h"
@@ -53,24 +54,6 @@ struct Options {
   int gap_us = 0;
   bool leader_first = false;
 };
-
-// Of the conditions of document 003, Table 1: one client of a log in memory waits 328 us with the
-// first, and 461 us with the second. Syncs are as long as fsync adds there.
-sim::Profile Table1(const char* name, Duration latency, Duration sync) {
-  sim::Profile profile = sim::Profile::Lab();
-  profile.name = name;
-  profile.net.latency = latency;
-  profile.net.latency_jitter = {100, 0, 1};
-  profile.disk.sync = sync;
-  profile.disk.sync_jitter = {100, 0, 1};
-  return profile;
-}
-
-sim::Profile ProfileOf(const std::string& name) {
-  if (name == "hdd") return Table1("hdd", 49us, 16'300us);
-  if (name == "ssd") return Table1("ssd", 82us, 560us);
-  return sim::Profile::SlowDisk();
-}
 
 // The flushes of followers that miss their leader's beats.
 class Flushes : public sim::Observer {

@@ -74,14 +74,14 @@ struct Outcome {
 };
 
 // 2,000 commands, four at a time.
-Outcome Load(Store store, const std::string& mix = "mixed", bool applies = true) {
+Outcome Load(Store store, int reads_percent = 50, bool applies = true) {
   sim::SimOptions options;
   options.replicas = 1;
   options.make_backend = sim::InProcessReplicas(
       [store](Runtime& runtime) { return std::make_unique<OneReplica>(runtime, store); });
   sim::Simulator simulator(std::move(options));
   const OneReplicaLog log(applies);
-  KvLoad load(simulator, log, {.give_up = 10ms}, mix);
+  KvLoad load(simulator, log, {.give_up = 10ms}, reads_percent);
   Outcome outcome;
   simulator.Start();
   for (int i = 0; i < 500; ++i) {
@@ -93,16 +93,16 @@ Outcome Load(Store store, const std::string& mix = "mixed", bool applies = true)
 }
 
 TEST(KvLoad, TheTruthIsNotAccused) {
-  for (const std::string& mix : MixNames()) {
-    const Outcome outcome = Load(Store::kHonest, mix);
+  for (const auto& [mix, reads_percent] : Mixes()) {
+    const Outcome outcome = Load(Store::kHonest, reads_percent);
     EXPECT_EQ(outcome.untrue, "") << mix;
     EXPECT_EQ(outcome.ok, 2000) << mix;
   }
 }
 
 TEST(KvLoad, ADroppedWriteIsNoticedInEveryMix) {
-  for (const std::string& mix : MixNames()) {
-    EXPECT_NE(Load(Store::kDropsWrites, mix).untrue.find("overwritten before"), std::string::npos)
+  for (const auto& [mix, reads_percent] : Mixes()) {
+    EXPECT_NE(Load(Store::kDropsWrites, reads_percent).untrue.find("overwritten before"), std::string::npos)
         << mix;
   }
 }
@@ -118,7 +118,7 @@ TEST(KvLoad, AnInventedValueIsNoticed) {
 }
 
 TEST(KvLoad, AnOkBeforeTheLogHasAppliedIsNoticed) {
-  const std::string untrue = Load(Store::kHonest, "mixed", /*applies=*/false).untrue;
+  const std::string untrue = Load(Store::kHonest, 50, /*applies=*/false).untrue;
   EXPECT_NE(untrue.find("no replica has applied"), std::string::npos) << untrue;
 }
 

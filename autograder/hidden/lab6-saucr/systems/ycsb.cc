@@ -1,0 +1,85 @@
+// ycsb_SYSTEM: lab 3's store on this log under a load of reads and writes, in a closed loop (figure
+// 8 of document 003). Five replicas. Prints a line of JSON for each seed.
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "kv_load.h"
+#include "saucr_checker.h"
+#include "table1.h"
+#include "testkit/cluster.h"
+#include "testkit/environment.h"
+#include "testkit/load.h"
+
+namespace depfast::saucr {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kReplicas = 5;
+constexpr Duration kReady = 20s;
+constexpr Duration kBeforeWindow = 1s;  // of the load: SAUCR begins in slow mode
+
+struct Options {
+  std::string profile = "ssd";
+  int reads_percent = 0;
+  int clients = 8;
+  int milliseconds = 1000;  // of the window
+  std::uint64_t seeds = 1;
+};
+
+Json Measure(const Options& options, std::uint64_t seed) {
+  testkit::Cluster cluster(
+      {.replicas = kReplicas, .seed = seed, .profile = ProfileOf(options.profile)});
+  SaucrChecker checker(cluster.simulator(), &cluster.history(), SaucrChecker::Machine::kOther);
+  kv::KvLoad load(cluster.simulator(), checker, {.answer_timeout = kReady, .give_up = kReady},
+                  options.reads_percent);
+  cluster.Start();
+  const auto serves = [&] { return checker.Leader() != kNobody && checker.Serves(checker.Leader()); };
+  if (!cluster.RunUntil(serves, kReady)) throw std::runtime_error("no replica leads");
+  const Time from = cluster.now() + kBeforeWindow;
+  const testkit::LoadWindow window = {cluster.now(), from, from + options.milliseconds * 1ms};
+  const testkit::ClosedLoop loop(
+      cluster.simulator(),
+      [&load](std::function<void(bool)> done) { load.Execute(std::move(done)); }, options.clients,
+      window);
+  cluster.RunFor(window.to - cluster.now());
+  const auto found = loop.ResultAt(cluster.now());
+  if (!load.untrue().empty()) throw std::runtime_error(load.untrue());
+  return {{"per_second", static_cast<double>(found.completed) * 1000 / options.milliseconds},
+          {"violation", checker.FirstSafetyViolation()}};
+}
+
+}  // namespace
+}  // namespace depfast::saucr
+
+int main(int argc, char** argv) {
+  using namespace depfast;
+  saucr::Options options;
+  CLI::App app("Lab 3's store under a load of reads and writes, as in figure 8 of document 003.");
+  app.add_option("--profile", options.profile)->check(CLI::IsMember({"slow-disk", "hdd", "ssd"}));
+  app.add_option("--reads", options.reads_percent, "per cent")->check(CLI::Range(0, 100));
+  app.add_option("--clients", options.clients)->check(CLI::Range(1, 1000));
+  app.add_option("--ms", options.milliseconds)->check(CLI::Range(1, 100'000));
+  app.add_option("--seeds", options.seeds, "seeds 1 to this number");
+  try {
+    app.parse(argc, argv);
+    testkit::TheEnvironment().dry_run = true;
+    testkit::CheckEnvironment(testkit::TheEnvironment());
+    for (std::uint64_t seed = 1; seed <= options.seeds; ++seed) {
+      std::puts(saucr::Measure(options, seed).dump().c_str());
+    }
+    return 0;
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 2;
+  }
+}
