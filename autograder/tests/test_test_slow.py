@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from failslow.base.kit import Kit
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.commands import slow
+from failslow.lab.labs import load_labs
+from failslow.measurement.settings import load_settings
 from fakes import write_submission
 from running import Expect
 
@@ -46,3 +49,10 @@ def test_bad_input_is_refused(expect: Expect, kit: Kit, tmp_path: Path) -> None:
     assert "lab1 has no measured part" in expect(2, "test", "lab1", tree, "--slow").reason
     assert "takes no FILTER" in expect(2, "test", "lab2", "Raft", tree, "--slow").reason
     assert "takes no FILTER" in expect(2, "test", "lab2", tree, "--slow", "--seeds", 2).reason
+
+
+def test_every_measured_lab_has_rows_to_try() -> None:
+    measured = [lab for lab in load_labs(this_kit()).by_id.values() if lab.measurement is not None]
+    assert measured
+    for lab in measured:
+        assert slow.fewest(load_settings(this_kit(), lab)).rows, lab.id

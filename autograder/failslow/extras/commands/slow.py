@@ -21,7 +21,6 @@ from failslow.measurement.measure import Measurement, Options, measure
 from failslow.measurement.scoring import Row
 from failslow.measurement.settings import Settings, load_settings
 
-REPLICAS = 3
 SEEDS = 1
 
 
@@ -32,11 +31,17 @@ def run(kit: Kit, lab: str, directory: Path | None = None) -> int:
     measured = labs.get(lab)
     if measured.measurement is None:
         raise CannotDo(f"{lab} has no measured part")
-    settings = load_settings(kit, measured).brief(lambda row: row.replicas == REPLICAS)
+    settings = fewest(load_settings(kit, measured))
     replica = _replica(kit, labs, measured, directory or kit.labs)
     options = Options(SEEDS, with_ungraded=False)
     found = measure(kit, measured, replica, settings, public_seed, options)
     return _print(measured, settings.drawn(public_seed), found)
+
+
+def fewest(settings: Settings) -> Settings:
+    """The rows of the smallest cluster alone: lab 6 has none of three replicas."""
+    replicas = min(row.replicas for row in settings.rows)
+    return settings.brief(lambda row: row.replicas == replicas)
 
 
 def _replica(kit: Kit, labs: Labs, lab: Lab, directory: Path) -> Path:
@@ -69,8 +74,9 @@ def _print(lab: Lab, settings: Settings, found: Measurement) -> int:
         lines = [*told.text.splitlines(), *([f"See it: {told.replay}"] if told.replay else [])]
         out.print("".join(f"  {line}\n" for line in lines), markup=False, soft_wrap=True)
     passed = sum(row.passed for row in found.rows)
+    replicas = found.rows[0].graded.replicas
     out.print(
-        f"{passed} of {len(found.rows)} measured rows hold, with one seed and {REPLICAS} replicas."
+        f"{passed} of {len(found.rows)} measured rows hold, with one seed and {replicas} replicas."
         " A grade has more seeds, more replicas and other strengths."
     )
     return 0 if passed == len(found.rows) else 1
