@@ -38,8 +38,20 @@ def code_lines(text: bytes) -> int:
 
 
 def our_lines(lab: Lab) -> dict[str, int]:
-    files = whole_files(KIT.reference / lab.directory)
+    """Of a file that is a change of an earlier lab's, the lines that it adds."""
+    directory = KIT.reference / lab.directory
+    files = whole_files(directory) | added_lines(directory)
     return {name: code_lines(files[name]) for name in lab.files}
+
+
+def added_lines(directory: Path) -> dict[str, bytes]:
+    added: dict[str, bytes] = {}
+    for patch in directory.glob("*.patch"):
+        for change in re.split(r"^--- ", patch.read_text(), flags=re.MULTILINE)[1:]:
+            _, of, *lines = change.splitlines()
+            name = of.rpartition("/")[2]
+            added[name] = "\n".join(each[1:] for each in lines if each[:1] == "+").encode()
+    return added
 
 
 def handout_of(lab: Lab) -> str:

@@ -106,7 +106,9 @@ void ElectionChecker::OnRole(PeerId replica, std::uint64_t term, ElectionRole ro
   const bool campaigns = role == ElectionRole::kCandidate && term > claims.term;
   // A message of the same step may have come after the decision.
   const bool heard = claims.leader_heard && *claims.leader_heard < claims.step;
-  if (campaigns && heard && claims.step - *claims.leader_heard < timeout_min_) {
+  const bool is_licensed = term == claims.licence;
+  if (campaigns && is_licensed) claims.waits_since = claims.step;
+  if (campaigns && heard && !is_licensed && claims.step - *claims.leader_heard < timeout_min_) {
     violate_(ElectionRule::kElectionTimeoutPassed,
              Name(replica) + " campaigns in term " + std::to_string(term) + ", " +
                  Milliseconds(claims.step - *claims.leader_heard) +
@@ -180,7 +182,7 @@ void ElectionChecker::OnSentVoteRequest(PeerId replica, PeerId to, CallId call,
     return;
   }
   const int votes = Grants(candidate, request.term, /*pre_vote=*/true);
-  if (IsMajority(votes)) return;
+  if (IsMajority(votes) || request.term == candidate.licence) return;
   violate_(ElectionRule::kCampaignHasPreVotes,
            Name(replica) + " asks for votes of term " + std::to_string(request.term) + " with " +
                std::to_string(votes) + " of " + std::to_string(replicas_.size()) + " pre-votes",

@@ -84,6 +84,9 @@ class ElectionChecker {
   void OnLeaderMessage(PeerId replica, std::uint64_t term);
   // The answer to the vote request of that call. `term`: the voter's.
   void OnVoteAnswered(PeerId replica, PeerId voter, CallId call, std::uint64_t term, bool granted);
+  // The leader of the term before `term` asks for a campaign at once: the replica needs neither
+  // pre-votes nor an election timeout in `term`, until it restarts.
+  void OnAskedToCampaign(PeerId replica, std::uint64_t term) { At(replica).licence = term; }
 
   // --- what a replica says ---
 
@@ -109,6 +112,7 @@ class ElectionChecker {
     std::uint64_t said_term = 0;       // the highest in a message, or on its disk at a start
     std::uint64_t told_term = 0;       // the highest that it has claimed, or was told of
     std::optional<Time> leader_heard;  // of the leader of told_term
+    std::uint64_t licence = 0;         // see OnAskedToCampaign; 0: none
     Time waits_since{0};               // when its election timeout began, at the latest
     std::map<std::pair<PeerId, CallId>, VoteRequest> sent;  // by voter
     // The replicas that have granted it a vote, one bit each, by (term, is a pre-vote).

@@ -86,6 +86,12 @@ class RaftChecker : public sim::Observer, public LeaderLogChecker, public Violat
   void OnRewrite(PeerId replica, Time now, const sim::SimDisk& disk) override;
   void OnRestart(PeerId replica, Time now) override;
 
+ protected:
+  // For logs whose leaders hand over. Before the step's own OnStep.
+  void AllowCampaign(PeerId replica, std::uint64_t term) {
+    elections_.OnAskedToCampaign(replica, term);
+  }
+
  private:
   // An entry as the first frame or disk showed it. An (index, term) identifies one entry for ever.
   struct Entry {

@@ -84,10 +84,11 @@ void ExpectAnswers(KvWorld& world, int who, const std::vector<std::string>& line
       << answered << " of " << lines.size() << " commands have an answer 6 s after the last fault";
 }
 
-void ServeMany(testkit::Chaos& chaos, std::uint64_t seed) {
+void ServeMany(testkit::Chaos& chaos, std::uint64_t seed, const Disturb& disturb) {
   constexpr int kClients = 6;
   KvWorld world({.replicas = chaos.replicas(), .seed = seed});
   world.cluster.Schedule(chaos.plan());
+  const auto disturbing = disturb ? disturb(world) : nullptr;
   ASSERT_NE(world.WaitForProposer(), kNobody);
   std::vector<std::unique_ptr<BusyClient>> clients;
   for (int who = 0; who < kClients; ++who) {
@@ -114,12 +115,12 @@ void ServeMany(testkit::Chaos& chaos, std::uint64_t seed) {
 
 }  // namespace
 
-void Swarm(int replicas, std::uint64_t seed) {
+void Swarm(int replicas, std::uint64_t seed, const Disturb& disturb) {
   RandomStream random(testkit::SeedOf(seed), seed, 801);
   const faults::FaultPlan plan =
       faults::RandomPlan(random, {.replicas = replicas, .length = kChaos});
   testkit::RunChaos({.replicas = replicas, .plan = plan},
-                    [&](testkit::Chaos& chaos) { ServeMany(chaos, seed); });
+                    [&](testkit::Chaos& chaos) { ServeMany(chaos, seed, disturb); });
 }
 
 }  // namespace depfast::kv

@@ -1,10 +1,12 @@
-// The replica program of the lab: it answers questions to the detector and the diagnosis.
+// The replica program of the lab: lab 3's store on a Raft that hands over, and answers to questions
+// to the detector and the diagnosis.
 #include <memory>
 #include <optional>
 
 #include "depfast/host/service.h"
 #include "diagnosis.h"
 #include "diagnosis_questions.h"
+#include "kv_driver.h"
 #include "watch_streams.h"
 
 namespace depfast {
@@ -12,7 +14,7 @@ namespace {
 
 class Driver final : public Service {
  public:
-  explicit Driver(Runtime& runtime) : runtime_(runtime) {}
+  explicit Driver(Runtime& runtime) : runtime_(runtime), store_(kv::MakeKvDriver(runtime)) {}
 
   void Start() override {
     Rpc& rpc = runtime_.rpc();
@@ -32,11 +34,15 @@ class Driver final : public Service {
       to.Send({.sends_away =
                    adr::SendsClientsAway(asked.suspicion, since, asked.peers, asked.replicas)});
     });
+    store_->Start();
   }
+
+  void Stop() override { store_->Stop(); }
 
  private:
   Runtime& runtime_;
   adr::StreamWatcher watcher_;
+  const std::unique_ptr<Service> store_;
 };
 
 }  // namespace

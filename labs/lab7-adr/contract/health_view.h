@@ -1,0 +1,25 @@
+// HealthView: what a replica knows of slow replicas, itself included. Given, not submitted.
+#pragma once
+
+#include <vector>
+
+#include "depfast/peer.h"
+#include "depfast/time.h"
+#include "levels.h"
+
+namespace depfast::adr {
+
+// The answers may change with each step of the replica.
+class HealthView {
+ public:
+  virtual ~HealthView() = default;
+
+  // The answer of Diagnose.
+  virtual Suspicion suspicion() const = 0;
+  // The latest report of each peer that has sent one, in any order; old ones are among them.
+  virtual std::vector<PeerReport> reports() const = 0;
+  // The usual round trip to the peer; 0 if it is not known.
+  virtual Duration round_trip(PeerId peer) const = 0;
+};
+
+}  // namespace depfast::adr

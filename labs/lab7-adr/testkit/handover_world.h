@@ -1,0 +1,52 @@
+// HandoverWorld: the world of the tests of hand-overs: lab 3's store on a Raft whose replicas are
+// told whom to find slow.
+//
+//   HandoverWorld world({.replicas = 3, .seed = 7});
+//   const PeerId leader = world.WaitForProposer();
+//   world.FindsItselfSlow(leader);
+//   EXPECT_NE(world.WaitForSuccessor(leader, 1500ms), kNobody);
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "handover_checker.h"
+#include "kv_world.h"
+#include "planted_health.h"
+#include "testkit/client.h"
+
+namespace depfast::adr {
+
+class HandoverWorld : public kv::KvWorld {
+ public:
+  // Starts the replicas.
+  explicit HandoverWorld(const testkit::ClusterOptions& options);
+
+  // A report of now, without any bad level.
+  static PeerReport Well(PeerId peer) { return {.peer = peer, .age_ns = 0, .levels = {}}; }
+
+  // The replica learns it on its way, in less than a heartbeat.
+  void Plant(PeerId replica, const PlantHealth& health);
+  // The replica names itself. `reports`: of its peers.
+  void FindsItselfSlow(PeerId replica, const std::vector<PeerReport>& reports,
+                       Resource resource = Resource::kProcessor);
+  // The same, with all peers well.
+  void FindsItselfSlow(PeerId replica, Resource resource = Resource::kProcessor);
+  void FindsNobodySlow(PeerId replica);
+
+  // Runs until another replica than `old` leads a later term than it, and serves. Returns it, or
+  // kNobody after `at_most`.
+  PeerId WaitForSuccessor(PeerId old, Duration at_most);
+
+  // Runs until a TimeoutNow has left a replica, beyond the first `before`. Returns whether it has.
+  bool WaitForMessage(std::size_t before, Duration at_most);
+
+  HandoverChecker& checker;
+
+ private:
+  std::vector<PeerReport> AllWell(PeerId but) const;
+
+  testkit::Client planter_;
+};
+
+}  // namespace depfast::adr
