@@ -147,7 +147,7 @@ bool CrashAtMessage(int n, bool heir_crashes) {
   }
   const PeerId heir = world.Others(leader)[0];
   CrashAt crash(world, leader, heir);
-  EXPECT_EQ(world.Do("INCR n"), Reply::Integer(1));
+  EXPECT_EQ(world.Do("SET x 0"), Reply::Ok());
   EXPECT_TRUE(world.WaitForAllApplied());
   kv::KvClient client(world.cluster.simulator());
   crash.Arm(n, heir_crashes ? heir : leader);
@@ -158,6 +158,7 @@ bool CrashAtMessage(int n, bool heir_crashes) {
   }
   world.cluster.RunFor(300ms);
   const bool has_crashed = crash.has_crashed();
+  world.client.set_first(world.WaitForProposer());
   EXPECT_EQ(world.Do("SET x 1"), Reply::Ok()) << "two of three replicas serve nobody";
   world.cluster.Heal();
   EXPECT_TRUE(world.WaitForAllApplied());

@@ -3,12 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "handover_world.h"
-#include "raft_observations.h"
 #include "testkit/environment.h"
 
 namespace depfast::adr {
@@ -155,6 +153,7 @@ GRADED_TEST(Successors, HaveCaughtUp, "7d", 2,
     ASSERT_NE(leader, kNobody);
     const PeerId behind = world.Others(leader)[seed % 2];
     const auto cut = faults::CutFault({leader}, {behind});
+    world.client.set_first(leader);
     world.cluster.Begin(cut);
     for (int i = 1; i <= 20; ++i) ASSERT_EQ(world.Do("INCR n"), Reply::Integer(i));
     world.FindsItselfSlow(leader, {HandoverWorld::Well(behind)});
@@ -190,27 +189,12 @@ GRADED_TEST(Successors, AreForSlowLeaders, "7d", 1,
 
 // ---- the message ----
 
-// The answer to a message that the test sends; nothing, and a failure, without one.
-std::optional<raft::TimeoutNowReply> Ask(HandoverWorld& world, PeerId replica,
-                                         const raft::TimeoutNow& message) {
-  testkit::Client client(world.cluster.simulator());
-  std::optional<raft::TimeoutNowReply> answer;
-  bool is_over = false;
-  client.Call(replica, message, 1s, [&](const auto& reply) {
-    answer = reply;
-    is_over = true;
-  });
-  world.cluster.RunUntil([&] { return is_over; }, 2s);
-  EXPECT_TRUE(answer) << "replica " << replica << " does not answer a TimeoutNow";
-  return answer;
-}
-
 void ExpectNothing(HandoverWorld& world, PeerId replica, const raft::TimeoutNow& message,
                    const char* what) {
   SCOPED_TRACE(what);
   const PeerId leader = world.checker.Leader();
   const std::uint64_t term = world.checker.claims(leader).term;
-  const auto answer = Ask(world, replica, message);
+  const auto answer = world.Tell(replica, message);
   EXPECT_FALSE(answer && answer->campaigns);
   world.cluster.RunFor(500ms);
   EXPECT_EQ(world.checker.Leader(), leader);
@@ -257,7 +241,7 @@ GRADED_TEST(Messages, AreObeyedOnce, "7d", 2,
     const PeerId heir = world.Others(leader)[seed % 2];
     const raft::TimeoutNow message{world.checker.claims(leader).term, leader,
                                    world.checker.CommittedUpTo()};
-    const auto answer = Ask(world, heir, message);
+    const auto answer = world.Tell(heir, message);
     EXPECT_TRUE(answer && answer->campaigns);
     EXPECT_EQ(world.WaitForSuccessor(leader, raft::kElectionTimeoutMin), heir);
     EXPECT_EQ(world.checker.claims(heir).term, message.term + 1);
@@ -280,7 +264,7 @@ GRADED_TEST(Messages, NeedAKnownLeader, "7d", 1,
   world.cluster.Restart(lonely);
   world.cluster.RunFor(20ms);
   for (const PeerId by : {leader, kNobody}) {
-    const auto answer = Ask(world, lonely, {world.checker.claims(leader).term, by, 0});
+    const auto answer = world.Tell(lonely, {world.checker.claims(leader).term, by, 0});
     EXPECT_FALSE(answer && answer->campaigns);
   }
   world.cluster.Heal();

@@ -16,10 +16,10 @@ namespace depfast::adr {
 HandoverWorld::HandoverWorld(const testkit::ClusterOptions& options)
     : KvWorld(options),
       checker(dynamic_cast<HandoverChecker&>(log())),
-      planter_(cluster.simulator()) {}
+      client_(cluster.simulator()) {}
 
 void HandoverWorld::Plant(PeerId replica, const PlantHealth& health) {
-  planter_.Call(replica, health, 1s, [](const auto&) {});
+  client_.Call(replica, health, 1s, [](const auto&) {});
 }
 
 void HandoverWorld::FindsItselfSlow(PeerId replica, const std::vector<PeerReport>& reports,
@@ -42,17 +42,28 @@ std::vector<PeerReport> HandoverWorld::AllWell(PeerId but) const {
 }
 
 PeerId HandoverWorld::WaitForSuccessor(PeerId old, Duration at_most) {
-  const std::uint64_t term = checker.claims(old).term;
   const auto leader = [&] {
     const PeerId now = checker.Leader();
-    const bool is_next = now != kNobody && now != old && checker.claims(now).term > term;
-    return is_next && checker.Serves(now) ? now : kNobody;
+    return now != kNobody && now != old && checker.Serves(now) ? now : kNobody;
   };
   return cluster.RunUntil([&] { return leader() != kNobody; }, at_most) ? leader() : kNobody;
 }
 
 bool HandoverWorld::WaitForMessage(std::size_t before, Duration at_most) {
   return cluster.RunUntil([&] { return checker.sent().size() > before; }, at_most);
+}
+
+std::optional<raft::TimeoutNowReply> HandoverWorld::Tell(PeerId replica,
+                                                         const raft::TimeoutNow& message) {
+  struct Told {
+    bool is_over = false;
+    std::optional<raft::TimeoutNowReply> answer;
+  };
+  const auto told = std::make_shared<Told>();
+  client_.Call(replica, message, 1s, [told](const auto& answer) { *told = {true, answer}; });
+  cluster.RunUntil([&] { return told->is_over; }, 2s);
+  EXPECT_TRUE(told->answer) << "replica " << replica << " does not answer a TimeoutNow";
+  return told->answer;
 }
 
 }  // namespace depfast::adr

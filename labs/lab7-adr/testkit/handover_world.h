@@ -7,7 +7,8 @@
 //   EXPECT_NE(world.WaitForSuccessor(leader, 1500ms), kNobody);
 #pragma once
 
-#include <map>
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "handover_checker.h"
@@ -34,19 +35,22 @@ class HandoverWorld : public kv::KvWorld {
   void FindsItselfSlow(PeerId replica, Resource resource = Resource::kProcessor);
   void FindsNobodySlow(PeerId replica);
 
-  // Runs until another replica than `old` leads a later term than it, and serves. Returns it, or
-  // kNobody after `at_most`.
+  // Runs until another replica than `old` leads and serves. Returns it, or kNobody after `at_most`.
   PeerId WaitForSuccessor(PeerId old, Duration at_most);
 
   // Runs until a TimeoutNow has left a replica, beyond the first `before`. Returns whether it has.
   bool WaitForMessage(std::size_t before, Duration at_most);
+
+  // Sends the message on behalf of a leader, and runs until it is answered. Nothing, and a failure,
+  // without an answer.
+  std::optional<raft::TimeoutNowReply> Tell(PeerId replica, const raft::TimeoutNow& message);
 
   HandoverChecker& checker;
 
  private:
   std::vector<PeerReport> AllWell(PeerId but) const;
 
-  testkit::Client planter_;
+  testkit::Client client_;
 };
 
 }  // namespace depfast::adr
