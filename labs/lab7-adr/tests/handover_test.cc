@@ -56,6 +56,7 @@ GRADED_TEST(HandOver, EndsWithoutASuccessor, "7d", 2,
   ASSERT_EQ(world.Do("INCR n"), Reply::Integer(1));
   ASSERT_TRUE(world.WaitForAllApplied());
   const PeerId heir = world.Others(leader)[0];
+  world.client.set_first(leader);
   world.cluster.Begin(faults::CutFault({leader}, {heir}));
   world.FindsItselfSlow(leader, {HandoverWorld::Well(heir)});
   ASSERT_TRUE(world.WaitForMessage(0, 500ms)) << "no message leaves";
