@@ -10,8 +10,8 @@ namespace {
 
 bool IsWell(const PeerReport& report, int replicas) {
   const auto& [processor, disk, links] = report.levels;
-  const auto warned = std::ranges::count_if(
-      links, [](const auto& link) { return link.second != Level::kWell; });
+  const auto warned =
+      std::ranges::count_if(links, [](const auto& link) { return link.second != Level::kWell; });
   return Duration(report.age_ns) <= kReportAgeMax && processor == Level::kWell &&
          disk == Level::kWell && 2 * warned <= replicas - 1;
 }

@@ -38,8 +38,8 @@ class RandomHealth {
     const auto took_over = std::ranges::count_if(sent, [this](const SentHandover& each) {
       return checker_.elections().LeaderOf(each.term + 1) == each.to;
     });
-    situations_.Add({{"a hand-over", took_over > 0},
-                     {"a hand-over in vain", took_over < std::ssize(sent)}});
+    situations_.Add(
+        {{"a hand-over", took_over > 0}, {"a hand-over in vain", took_over < std::ssize(sent)}});
   }
   RandomHealth(const RandomHealth&) = delete;
   RandomHealth& operator=(const RandomHealth&) = delete;
@@ -86,13 +86,11 @@ constexpr std::int64_t kRunsMax = 1200;
 
 GRADED_TEST(HandOverExploration, NoSingleDeviationBreaksIt, "7d", 1,
             "No crash and no late message, at any moment of a hand-over, breaks a rule.") {
-  testkit::ExploreScope({.bound = {.deviations = 1, .losses = 0}, .runs_max = kRunsMax},
-                        [](testkit::ScopedRun& run) {
-                          RunHandoverScope(run, {.delays = {kTooLate},
-                                                 .stalls = {},
-                                                 .downtimes = {kUnnoticed},
-                                                 .cuts = {}});
-                        });
+  testkit::ExploreScope(
+      {.bound = {.deviations = 1, .losses = 0}, .runs_max = kRunsMax}, [](testkit::ScopedRun& run) {
+        RunHandoverScope(
+            run, {.delays = {kTooLate}, .stalls = {}, .downtimes = {kUnnoticed}, .cuts = {}});
+      });
 }
 
 }  // namespace

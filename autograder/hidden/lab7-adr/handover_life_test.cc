@@ -122,8 +122,7 @@ class CrashAt : private sim::Observer {
   bool has_crashed() const { return left_ == 0; }
 
  private:
-  void OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time now,
-               const Bytes&) override {
+  void OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time now, const Bytes&) override {
     const bool is_between = (from == a_ && to == b_) || (from == b_ && to == a_);
     const bool counts = stage == sim::FrameStage::kOnWire || stage == sim::FrameStage::kArrived;
     if (!is_between || !counts || left_ <= 0 || --left_ > 0) return;
@@ -211,9 +210,10 @@ GRADED_TEST(SlowReplicas, LeadLast, "7d", 2,
 }
 
 // Two replicas are well by turns, so each hand-over is known to both. Rests: 10, 20, 40, 80 s.
-GRADED_TEST(Rests, Double, "7d", 1,
-            "Two replicas are slow in turn, each as soon as it leads. Their rests double up to 80 s, "
-            "and then they hand over again.") {
+GRADED_TEST(
+    Rests, Double, "7d", 1,
+    "Two replicas are slow in turn, each as soon as it leads. Their rests double up to 80 s, "
+    "and then they hand over again.") {
   HandoverWorld world({.replicas = 3, .seed = 805});
   const PeerId first = world.WaitForProposer();
   ASSERT_NE(first, kNobody);

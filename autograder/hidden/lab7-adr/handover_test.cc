@@ -143,9 +143,10 @@ GRADED_TEST(Successors, AreWell, "7d", 2,
 }
 
 // One of the followers does not hear the leader while the others commit.
-GRADED_TEST(Successors, HaveCaughtUp, "7d", 2,
-            "No leader hands over to a replica that lacks committed entries, also if that one alone "
-            "is well: the leader stays until it has caught up.") {
+GRADED_TEST(
+    Successors, HaveCaughtUp, "7d", 2,
+    "No leader hands over to a replica that lacks committed entries, also if that one alone "
+    "is well: the leader stays until it has caught up.") {
   for (std::uint64_t seed = 740; seed < 744; ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
     HandoverWorld world({.replicas = 3, .seed = seed});

@@ -1,4 +1,5 @@
-// The message of a hand-over, and its times. Given, not submitted: tests read and send these frames.
+// The message of a hand-over, and its times. Given, not submitted: tests read and send these
+// frames.
 //
 // Ongaro, "Consensus: Bridging Theory and Practice", section 3.10 (leadership transfer). It is a
 // method of its own, so the frames of labs 2 to 5 stay as they are.

@@ -3,10 +3,13 @@
 // So the tests of hand-overs need no detector and no diagnosis.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <msgpack.hpp>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "depfast/host/frame.h"
@@ -35,7 +38,7 @@ struct PlantHealth {
 class PlantableHealth final : public HealthView {
  public:
   // `own`: null for a replica that watches nothing, and finds nobody slow. It outlives this.
-  explicit PlantableHealth(const HealthView* own) : own_(own) {}
+  explicit PlantableHealth(HealthView* own) : own_(own) {}
 
   void Plant(const PlantHealth& planted) { planted_ = planted; }
 
@@ -52,9 +55,13 @@ class PlantableHealth final : public HealthView {
     const auto known = planted_->round_trips_ns.find(peer);
     return Duration(known == planted_->round_trips_ns.end() ? 0 : known->second);
   }
+  std::shared_ptr<DiskEvent> MeasureSync(std::shared_ptr<DiskEvent> write,
+                                         std::size_t bytes) override {
+    return own_ == nullptr ? write : own_->MeasureSync(std::move(write), bytes);
+  }
 
  private:
-  const HealthView* const own_;
+  HealthView* const own_;
   std::optional<PlantHealth> planted_;
 };
 

@@ -1,5 +1,5 @@
-// The decisions of a hand-over (lab 7, part 7D). The rules are H1 to H6 of the handout. No given code
-// uses this file: your raft.cc does, or you leave the file as it is.
+// The decisions of a hand-over (lab 7, part 7D). The rules are H1 to H6 of the handout. No given
+// code uses this file: your raft.cc does, or you leave the file as it is.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@ namespace depfast::raft {
 // Every function below is a stub: it compiles, and does nothing. The header is its contract, the
 // handout names the order to write them in. `Our lines`: code, without comments and blank lines.
 
-Raft::Raft(Runtime& runtime, StateMachine& machine, const adr::HealthView& health)
+Raft::Raft(Runtime& runtime, StateMachine& machine, adr::HealthView& health)
     : runtime_(runtime), machine_(machine), health_(health) {
   (void)health_;
 }

@@ -26,7 +26,7 @@ namespace depfast::raft {
 class Raft final : public ReplicatedLog {
  public:
   // All must outlive the Raft. `health`: whom this replica finds slow, now.
-  Raft(Runtime& runtime, StateMachine& machine, const adr::HealthView& health);
+  Raft(Runtime& runtime, StateMachine& machine, adr::HealthView& health);
 
   // The contract of the next four is in replicated_log.h. In Raft the leader is the one proposer.
   void Start() override;
@@ -81,7 +81,7 @@ class Raft final : public ReplicatedLog {
   // Your state. Say of each member when it is valid, and how it relates to the others.
   Runtime& runtime_;
   StateMachine& machine_;
-  const adr::HealthView& health_;
+  adr::HealthView& health_;
 };
 
 }  // namespace depfast::raft

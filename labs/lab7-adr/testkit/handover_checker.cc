@@ -34,9 +34,7 @@ constexpr std::array kWords = std::to_array<Words>({
     {"a rest between hand-overs", "H5", false},
 });
 
-const Words& Of(HandoverInvariant invariant) {
-  return kWords[static_cast<std::size_t>(invariant)];
-}
+const Words& Of(HandoverInvariant invariant) { return kWords[static_cast<std::size_t>(invariant)]; }
 
 std::string Seconds(Duration duration) { return std::to_string(duration / 1ms) + " ms"; }
 
@@ -125,8 +123,8 @@ void HandoverChecker::AddToFaults(Time now, const faults::Fault& fault, int more
 // ---- messages ----
 
 void HandoverChecker::OnReceived(PeerId replica, Time now, const DecodedFrame& frame) {
-  VisitBody<raft::TimeoutNow>(
-      frame, [&](const auto& message) { OnTimeoutNow(replica, now, message); });
+  VisitBody<raft::TimeoutNow>(frame,
+                              [&](const auto& message) { OnTimeoutNow(replica, now, message); });
   VisitBody<PlantHealth>(frame, [&](const auto& planted) {
     Replica& state = Of(replica);
     if (state.finds_itself_slow) state.excused_until = now + kExcused;
@@ -175,8 +173,7 @@ bool HandoverChecker::IsRepeated(PeerId from, PeerId to, Time now, std::uint64_t
 
 // A leader that others have deposed knows what it has committed, and no more.
 void HandoverChecker::CheckHeir(PeerId from, PeerId to, Time now) {
-  const std::uint64_t committed =
-      Leader() == from ? CommittedUpTo() : claims(from).commit_index;
+  const std::uint64_t committed = Leader() == from ? CommittedUpTo() : claims(from).commit_index;
   if (StoredUpTo(to) >= committed) return;
   broken_.Add(now, HandoverInvariant::kCaughtUp,
               Name(from) + " hands over to " + Name(to) + ", whose disk ends at index " +
