@@ -31,6 +31,7 @@ class RandomHealth {
         situations_(situations),
         planter_(simulator_),
         random_(testkit::SeedOf(seed), seed, 807) {
+    for (PeerId replica = 0; replica < simulator_.replicas(); ++replica) Plant(replica, {});
     PlantNext();
   }
   ~RandomHealth() {
@@ -47,19 +48,23 @@ class RandomHealth {
  private:
   void PlantNext() {
     simulator_.At(simulator_.now() + random_.Below(Duration(200ms)), [this] {
-      Plant();
+      PlantAny();
       PlantNext();
     });
   }
 
-  void Plant() {
+  void PlantAny() {
     PlantHealth health;
     if (random_.Below(3) > 0) health.suspicion.who = Suspicion::Who::kSelf;
     for (PeerId peer = 0; peer < simulator_.replicas(); ++peer) {
       if (random_.Below(3) > 0) health.reports.push_back({.peer = peer, .age_ns = 0, .levels = {}});
     }
     const auto replicas = static_cast<std::uint64_t>(simulator_.replicas());
-    planter_.Call(static_cast<PeerId>(random_.Below(replicas)), health, 1s, [](const auto&) {});
+    Plant(static_cast<PeerId>(random_.Below(replicas)), health);
+  }
+
+  void Plant(PeerId replica, const PlantHealth& health) {
+    planter_.Call(replica, health, 1s, [](const auto&) {});
   }
 
   sim::Simulator& simulator_;

@@ -16,7 +16,14 @@ namespace depfast::adr {
 HandoverWorld::HandoverWorld(const testkit::ClusterOptions& options)
     : KvWorld(options),
       checker(dynamic_cast<HandoverChecker&>(log())),
-      client_(cluster.simulator()) {}
+      client_(cluster.simulator()) {
+  cluster.simulator().AddObserver(this);
+  for (PeerId replica = 0; replica < cluster.replicas(); ++replica) FindsNobodySlow(replica);
+}
+
+void HandoverWorld::OnRestart(PeerId replica, Time now) {
+  cluster.simulator().At(now, [this, replica] { FindsNobodySlow(replica); });
+}
 
 void HandoverWorld::Plant(PeerId replica, const PlantHealth& health) {
   client_.Call(replica, health, 1s, [](const auto&) {});

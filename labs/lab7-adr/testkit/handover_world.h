@@ -1,5 +1,5 @@
 // HandoverWorld: the world of the tests of hand-overs: lab 3's store on a Raft whose replicas are
-// told whom to find slow.
+// told whom to find slow. From each start on, that is nobody: no detector has a say.
 //
 //   HandoverWorld world({.replicas = 3, .seed = 7});
 //   const PeerId leader = world.WaitForProposer();
@@ -14,11 +14,12 @@
 #include "handover_checker.h"
 #include "kv_world.h"
 #include "planted_health.h"
+#include "sim/observer.h"
 #include "testkit/client.h"
 
 namespace depfast::adr {
 
-class HandoverWorld : public kv::KvWorld {
+class HandoverWorld : public kv::KvWorld, private sim::Observer {
  public:
   // Starts the replicas.
   explicit HandoverWorld(const testkit::ClusterOptions& options);
@@ -48,6 +49,7 @@ class HandoverWorld : public kv::KvWorld {
   HandoverChecker& checker;
 
  private:
+  void OnRestart(PeerId replica, Time now) override;
   std::vector<PeerReport> AllWell(PeerId but) const;
 
   testkit::Client client_;
