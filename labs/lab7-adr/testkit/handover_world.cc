@@ -56,6 +56,16 @@ PeerId HandoverWorld::WaitForSuccessor(PeerId old, Duration at_most) {
   return cluster.RunUntil([&] { return leader() != kNobody; }, at_most) ? leader() : kNobody;
 }
 
+bool HandoverWorld::Serves(Duration at_most) {
+  for (const Time end = cluster.now() + at_most; cluster.now() < end; cluster.RunFor(10ms)) {
+    const PeerId leader = WaitForProposer(end - cluster.now());
+    if (leader == kNobody) return false;
+    client.set_first(leader);
+    if (Do("SET served 1") == kv::Reply::Ok()) return true;
+  }
+  return false;
+}
+
 bool HandoverWorld::WaitForMessage(std::size_t before, Duration at_most) {
   return cluster.RunUntil([&] { return checker.sent().size() > before; }, at_most);
 }

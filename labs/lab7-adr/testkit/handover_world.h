@@ -39,6 +39,10 @@ class HandoverWorld : public kv::KvWorld, private sim::Observer {
   // Runs until another replica than `old` leads and serves. Returns it, or kNobody after `at_most`.
   PeerId WaitForSuccessor(PeerId old, Duration at_most);
 
+  // Runs until a leader executes a SET, which is sent again while its outcome is unknown. Returns
+  // whether one has within `at_most`.
+  bool Serves(Duration at_most);
+
   // Runs until a TimeoutNow has left a replica, beyond the first `before`. Returns whether it has.
   bool WaitForMessage(std::size_t before, Duration at_most);
 
