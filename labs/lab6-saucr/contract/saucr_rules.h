@@ -39,11 +39,11 @@ bool IsOnDisk(const Markers& markers);
 
 // The fast-switch-entry to write before entries are acknowledged from memory (R11, R13); nothing if
 // the one on the disk will do, or none is needed. It is the first of the entries that is ahead of
-// latest-on-disk. `appended`: all entries that are acknowledged and not on the disk, in the order
-// of the log. Some may have come with an earlier message.
+// latest-on-disk. `appended`: the entries that this message, or round, has appended, in the order
+// of the log.
 std::optional<EntryId> FastSwitch(const Markers& markers, std::span<const EntryId> appended);
 
-// The latest-on-disk-entry to write behind the entries of a flush (R12, R28); nothing if the
+// The latest-on-disk-entry to write after the entries of a flush (R12, R28); nothing if the
 // present one says as much, or none may be written, because the log has not reached the recovered
 // LLE. It is never behind the fast-switch-entry. `last`: the last entry of the flushed log.
 // `recovered`: the recovered LLE, {} if there is none.
