@@ -8,6 +8,7 @@
 
 #include "depfast/broadcast.h"
 #include "depfast/host/frame.h"
+#include "depfast/processor_meter.h"
 #include "depfast/rpc.h"
 #include "depfast/value_event.h"
 #include "support/echo.h"
@@ -175,6 +176,16 @@ TEST_F(ProbeTest, HearsOfTheStartAndOfWhatAStepUsed) {
   replica_.runtime.Start([] {});
   replica_.runtime.StepEnded({3ns, 4ns, 5ns});
   EXPECT_EQ(heard_.log, (Log{"start of 0", "step at 3 cost 4 took 5"}));
+}
+
+TEST_F(ProbeTest, AReplicaMetersItsOwnSteps) {
+  heard_.wants_usage = false;
+  const ProcessorMeter meter(runtime());
+  EXPECT_TRUE(replica_.runtime.wants_usage());
+  replica_.runtime.StepEnded({3ns, 4ns, 5ns});
+  replica_.runtime.StepEnded({9ns, 1ns, 20ns});
+  EXPECT_EQ(meter.cost(), 5ns);
+  EXPECT_EQ(meter.took(), 25ns);
 }
 
 TEST_F(ProbeTest, HearsNothingOfStepsIfItWantsNoUsage) {

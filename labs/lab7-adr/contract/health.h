@@ -1,0 +1,70 @@
+// Health: the levels of a replica and of its peers, and the replica that is suspected. Given, not
+// submitted. It calls the student's detectors and diagnosis.
+//
+// Every replica asks every other one for its levels: the enhanced protocol to exchange slowness of
+// document 004, section 4.2.2. The time of the answer is the value of the link's variable.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "depfast/processor_meter.h"
+#include "depfast/runtime.h"
+#include "health_messages.h"
+#include "levels.h"
+#include "vitals.h"
+
+namespace depfast::adr {
+
+class Health {
+ public:
+  static constexpr Duration kAskInterval = 50ms;
+
+  // Answers the peers from now on. The runtime must outlive it, and there is one for each runtime.
+  explicit Health(Runtime& runtime);
+  Health(const Health&) = delete;
+  Health& operator=(const Health&) = delete;
+
+  // Asks the peers and measures from now on. Call once.
+  void Start();
+
+  // Measures the disk by an operation that has just begun, and syncs. Returns it. A replica's writes
+  // to its log are enough.
+  std::shared_ptr<DiskEvent> MeasureSync(std::shared_ptr<DiskEvent> sync);
+
+  // Its own.
+  Levels levels() const;
+  // The latest report of each peer that has answered. Old ones are there, too: see age_ns.
+  std::vector<PeerReport> reports() const;
+  // The student's Diagnose, now.
+  Suspicion suspicion() const;
+  // The latest round trip to a peer; nothing if none has ended within kReportAgeMax.
+  std::optional<Duration> round_trip(PeerId peer) const;
+  // The student's SendsClientsAway, now.
+  bool sends_clients_away() const;
+
+ private:
+  struct Peer {
+    explicit Peer(const ProcessorMeter& meter) : link(meter) {}
+
+    LinkVital link;
+    Levels levels;
+    bool is_saturated = false;
+    std::optional<Time> answered_at;  // levels are of then
+  };
+
+  void Ask(PeerId id);
+  void OnAnswer(PeerId id, Time asked, const HealthAnswer& answer);
+  void Tick();
+
+  Runtime& runtime_;
+  ProcessorMeter meter_;
+  ProcessorVital processor_;
+  DiskVital disk_;
+  std::map<PeerId, Peer> peers_;
+  std::optional<Time> named_itself_at_;
+};
+
+}  // namespace depfast::adr

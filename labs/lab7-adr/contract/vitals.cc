@@ -1,0 +1,82 @@
+#include "vitals.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace depfast::adr {
+
+// ---- one variable ----
+
+void Vital::Update(Time now, Duration value, int work) {
+  const bool is_slow = detector_.IsWarn(now, value, static_.warn, work);
+  SetLevel(is_slow, value);
+}
+
+void Vital::Tick(Time now, std::optional<Time> oldest_under_way) {
+  detector_.OnTick(now, oldest_under_way);
+  if (!oldest_under_way) return;
+  const Duration age = now - *oldest_under_way;
+  SetLevel(age > detector_.threshold(), age);
+}
+
+void Vital::SetLevel(bool is_slow, Duration value) {
+  if (detector_.IsFatal(value, static_.fatal)) {
+    level_ = Level::kFatal;
+  } else {
+    level_ = is_slow ? Level::kSlow : Level::kWell;
+  }
+}
+
+int WorkMeter::Take() {
+  const Duration used = meter_.cost() - std::exchange(seen_, meter_.cost());
+  return static_cast<int>(used / 1us);
+}
+
+// ---- processor ----
+
+void ProcessorVital::Tick(Time now) {
+  if (!marks_.empty()) {
+    const Duration cost = meter_.cost() - marks_.back().cost;
+    const Duration took = meter_.took() - marks_.back().took;
+    if (cost >= 1us) vital_.Update(now, took * 1000 / (cost / 1us), /*work=*/1);
+  }
+  marks_.push_back({now, meter_.cost(), meter_.took()});
+  if (marks_.size() > kSlices + 1) marks_.pop_front();
+}
+
+bool ProcessorVital::is_saturated() const {
+  if (marks_.size() <= kSlices) return false;
+  const Mark &first = marks_.front(), &last = marks_.back();
+  const Duration took = last.took - first.took;
+  return took * 10 >= (last.at - first.at) * 9 && (last.cost - first.cost) * 2 >= took;
+}
+
+// ---- disk ----
+
+void DiskVital::Tick(Time now) {
+  if (under_way_.empty()) return vital_.Tick(now, std::nullopt);
+  vital_.Tick(now, std::max(under_way_.front(), last_end_));
+}
+
+void DiskVital::OnEnd(Time now, Time began) {
+  under_way_.erase(std::ranges::find(under_way_, began));
+  if (now == last_end_) return;  // it has ended with the one before
+  vital_.Update(now, now - std::max(began, last_end_), work_.Take());
+  last_end_ = now;
+}
+
+// ---- link ----
+
+void LinkVital::Tick(Time now) {
+  vital_.Tick(now, under_way_.empty() ? std::nullopt : std::optional(under_way_.front()));
+}
+
+void LinkVital::OnAnswer(Time now, Time asked) {
+  OnNoAnswer(asked);
+  round_trip_ = now - asked;
+  vital_.Update(now, *round_trip_, work_.Take());
+}
+
+void LinkVital::OnNoAnswer(Time asked) { under_way_.erase(std::ranges::find(under_way_, asked)); }
+
+}  // namespace depfast::adr

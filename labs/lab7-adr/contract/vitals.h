@@ -1,0 +1,122 @@
+// Vitals: the variables that a replica measures of itself, each with a detector of the student.
+// Given, not submitted.
+//
+// The work of an update is the processor time that the replica has used since the update before, in
+// microseconds. It grows with the load as the number of client commands does, and is known without
+// a look into commands. Group commit does not hide a heavier load in it.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+
+#include "adaptive_threshold.h"
+#include "depfast/processor_meter.h"
+#include "depfast/time.h"
+#include "levels.h"
+#include "static_pair.h"
+
+namespace depfast::adr {
+
+// Vitals tick, and slices of the processor end, at this interval.
+inline constexpr Duration kTickInterval = 100ms;
+
+// One variable: its detector, and its level.
+class Vital {
+ public:
+  void Update(Time now, Duration value, int work);
+  void Tick(Time now, std::optional<Time> oldest_under_way);
+  void SetSaturated(bool saturated) { detector_.SetSaturated(saturated); }
+  Level level() const { return level_; }
+  const AdaptiveThreshold& detector() const { return detector_; }
+
+ private:
+  void SetLevel(bool is_slow, Duration value);
+
+  const StaticThresholds static_ = {};
+  AdaptiveThreshold detector_{AdrOptions{}};
+  Level level_ = Level::kWell;
+};
+
+// The work since the call before.
+class WorkMeter {
+ public:
+  explicit WorkMeter(const ProcessorMeter& meter) : meter_(meter) {}
+
+  int Take();
+
+ private:
+  const ProcessorMeter& meter_;
+  Duration seen_{0};
+};
+
+// The value of a slice: the time that a millisecond of work took in its steps. Load does not change
+// that, so each slice is one piece of work.
+class ProcessorVital {
+ public:
+  explicit ProcessorVital(const ProcessorMeter& meter) : meter_(meter) {}
+
+  // A slice ends. Requires: comes every kTickInterval, or later.
+  void Tick(Time now);
+  Level level() const { return vital_.level(); }
+  // The last second had no idle tenth, and most of its steps' time was the replica's own (R11).
+  bool is_saturated() const;
+
+ private:
+  static constexpr std::size_t kSlices = kSecond / kTickInterval;
+
+  struct Mark {
+    Time at;
+    Duration cost;  // until then
+    Duration took;
+  };
+
+  const ProcessorMeter& meter_;
+  Vital vital_;
+  std::deque<Mark> marks_;  // of the last kSlices slices, and one more
+};
+
+// The value: the time of the syncs that end together, without the time behind earlier ones.
+class DiskVital {
+ public:
+  explicit DiskVital(const ProcessorMeter& meter) : work_(meter) {}
+
+  void Tick(Time now);
+  void SetSaturated(bool saturated) { vital_.SetSaturated(saturated); }
+  Level level() const { return vital_.level(); }
+
+  // A sync begins; one that began then has ended.
+  void OnBegin(Time now) { under_way_.push_back(now); }
+  void OnEnd(Time now, Time began);
+
+ private:
+  Vital vital_;
+  WorkMeter work_;
+  std::deque<Time> under_way_;  // the begins, ascending
+  Time last_end_{0};
+};
+
+// The value: the time of a round trip to a peer.
+class LinkVital {
+ public:
+  explicit LinkVital(const ProcessorMeter& meter) : work_(meter) {}
+
+  void Tick(Time now);
+  void SetSaturated(bool saturated) { vital_.SetSaturated(saturated); }
+  Level level() const { return vital_.level(); }
+
+  // A request is sent. Its answer has come, or none will.
+  void OnAsk(Time now) { under_way_.push_back(now); }
+  void OnAnswer(Time now, Time asked);
+  void OnNoAnswer(Time asked);
+  // The latest one; nothing before the first.
+  std::optional<Duration> round_trip() const { return round_trip_; }
+
+ private:
+  Vital vital_;
+  WorkMeter work_;
+  std::deque<Time> under_way_;  // when they were asked, ascending
+  std::optional<Duration> round_trip_;
+};
+
+}  // namespace depfast::adr
