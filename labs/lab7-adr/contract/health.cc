@@ -1,5 +1,7 @@
 #include "health.h"
 
+#include <algorithm>
+
 #include "diagnosis.h"
 
 namespace depfast::adr {
@@ -11,8 +13,8 @@ constexpr Duration kAnswerMax = 3s;
 }  // namespace
 
 Health::Health(Runtime& runtime)
-    : runtime_(runtime), meter_(runtime), processor_(meter_), disk_(meter_) {
-  for (const PeerId id : runtime.peers()) peers_.try_emplace(id, meter_);
+    : runtime_(runtime), meter_(runtime), processor_(meter_), disk_(written_) {
+  for (const PeerId id : runtime.peers()) peers_.try_emplace(id, written_);
   runtime_.rpc().HandleInline<AskHealth>(
       [this](const AskHealth&, const Responder<HealthAnswer>& responder) {
         responder.Send({levels(), processor_.is_saturated()});
@@ -31,7 +33,8 @@ void Health::Start() {
   });
 }
 
-std::shared_ptr<DiskEvent> Health::MeasureSync(std::shared_ptr<DiskEvent> sync) {
+std::shared_ptr<DiskEvent> Health::MeasureSync(std::shared_ptr<DiskEvent> sync, std::size_t bytes) {
+  written_ += static_cast<std::int64_t>(bytes);
   disk_.OnBegin(runtime_.Now());
   runtime_.Spawn("health disk", [this, sync, began = runtime_.Now()] {
     runtime_.set_dependency(Dependency::Heartbeat());
@@ -65,10 +68,16 @@ void Health::OnAnswer(PeerId id, Time asked, const HealthAnswer& answer) {
 void Health::Tick() {
   const Time now = runtime_.Now();
   processor_.Tick(now);
-  disk_.SetSaturated(processor_.is_saturated());
+  disk_.SetSaturated(IsAnybodySaturated());
   disk_.Tick(now);
   for (auto& [id, peer] : peers_) peer.link.Tick(now);
   if (suspicion().who == Suspicion::Who::kSelf) named_itself_at_ = now;
+}
+
+// The queue of a saturated leader makes all replicas' writes large.
+bool Health::IsAnybodySaturated() const {
+  return processor_.is_saturated() ||
+         std::ranges::any_of(peers_, [](const auto& each) { return each.second.is_saturated; });
 }
 
 Levels Health::levels() const {
@@ -92,8 +101,7 @@ Suspicion Health::suspicion() const {
 
 std::optional<Duration> Health::round_trip(PeerId peer) const {
   const Peer& known = peers_.at(peer);
-  const bool is_recent =
-      known.answered_at && runtime_.Now() - *known.answered_at <= kReportAgeMax;
+  const bool is_recent = known.answered_at && runtime_.Now() - *known.answered_at <= kReportAgeMax;
   return is_recent ? known.link.round_trip() : std::nullopt;
 }
 

@@ -5,6 +5,8 @@
 // document 004, section 4.2.2. The time of the answer is the value of the link's variable.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,9 +32,9 @@ class Health {
   // Asks the peers and measures from now on. Call once.
   void Start();
 
-  // Measures the disk by an operation that has just begun, and syncs. Returns it. A replica's writes
-  // to its log are enough.
-  std::shared_ptr<DiskEvent> MeasureSync(std::shared_ptr<DiskEvent> sync);
+  // Measures the disk by an append of so many bytes to the log that has just begun, and syncs.
+  // Returns it.
+  std::shared_ptr<DiskEvent> MeasureSync(std::shared_ptr<DiskEvent> sync, std::size_t bytes);
 
   // Its own.
   Levels levels() const;
@@ -47,7 +49,7 @@ class Health {
 
  private:
   struct Peer {
-    explicit Peer(const ProcessorMeter& meter) : link(meter) {}
+    explicit Peer(const std::int64_t& total_work) : link(total_work) {}
 
     LinkVital link;
     Levels levels;
@@ -58,9 +60,11 @@ class Health {
   void Ask(PeerId id);
   void OnAnswer(PeerId id, Time asked, const HealthAnswer& answer);
   void Tick();
+  bool IsAnybodySaturated() const;
 
   Runtime& runtime_;
   ProcessorMeter meter_;
+  std::int64_t written_ = 0;  // bytes
   ProcessorVital processor_;
   DiskVital disk_;
   std::map<PeerId, Peer> peers_;

@@ -27,10 +27,7 @@ void Vital::SetLevel(bool is_slow, Duration value) {
   }
 }
 
-int WorkMeter::Take() {
-  const Duration used = meter_.cost() - std::exchange(seen_, meter_.cost());
-  return static_cast<int>(used / 1us);
-}
+int WorkMeter::Take() { return static_cast<int>(total_ - std::exchange(seen_, total_)); }
 
 // ---- processor ----
 
@@ -38,7 +35,7 @@ void ProcessorVital::Tick(Time now) {
   if (!marks_.empty()) {
     const Duration cost = meter_.cost() - marks_.back().cost;
     const Duration took = meter_.took() - marks_.back().took;
-    if (cost >= 1us) vital_.Update(now, took * 1000 / (cost / 1us), /*work=*/1);
+    if (cost > 0ns) vital_.Update(now, took * (1ms / 1ns) / (cost / 1ns), /*work=*/1);
   }
   marks_.push_back({now, meter_.cost(), meter_.took()});
   if (marks_.size() > kSlices + 1) marks_.pop_front();

@@ -1,12 +1,13 @@
 // Vitals: the variables that a replica measures of itself, each with a detector of the student.
 // Given, not submitted.
 //
-// The work of an update is the processor time that the replica has used since the update before, in
-// microseconds. It grows with the load as the number of client commands does, and is known without
-// a look into commands. Group commit does not hide a heavier load in it.
+// The work of an update is the number of bytes that the replica has written to its log since the
+// update before. It grows as the number of client commands does, and group commit does not change
+// it. Processor time is no such measure: larger batches cost less.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 
@@ -41,13 +42,14 @@ class Vital {
 // The work since the call before.
 class WorkMeter {
  public:
-  explicit WorkMeter(const ProcessorMeter& meter) : meter_(meter) {}
+  // `total`: the work so far, which outlives this.
+  explicit WorkMeter(const std::int64_t& total) : total_(total) {}
 
   int Take();
 
  private:
-  const ProcessorMeter& meter_;
-  Duration seen_{0};
+  const std::int64_t& total_;
+  std::int64_t seen_ = 0;
 };
 
 // The value of a slice: the time that a millisecond of work took in its steps. Load does not change
@@ -79,7 +81,7 @@ class ProcessorVital {
 // The value: the time of the syncs that end together, without the time behind earlier ones.
 class DiskVital {
  public:
-  explicit DiskVital(const ProcessorMeter& meter) : work_(meter) {}
+  explicit DiskVital(const std::int64_t& total_work) : work_(total_work) {}
 
   void Tick(Time now);
   void SetSaturated(bool saturated) { vital_.SetSaturated(saturated); }
@@ -99,7 +101,7 @@ class DiskVital {
 // The value: the time of a round trip to a peer.
 class LinkVital {
  public:
-  explicit LinkVital(const ProcessorMeter& meter) : work_(meter) {}
+  explicit LinkVital(const std::int64_t& total_work) : work_(total_work) {}
 
   void Tick(Time now);
   void SetSaturated(bool saturated) { vital_.SetSaturated(saturated); }
