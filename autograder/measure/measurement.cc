@@ -29,7 +29,8 @@ constexpr std::size_t kUnexplainedBytesMax = sealed::kResidentBytesMax / 8;
 // Its report is a claim, and explains no more than this.
 constexpr std::size_t kExplainedBytesMax = 3 * kUnexplainedBytesMax;
 
-constexpr std::uint64_t kArrivals = 900;  // the stream's number
+constexpr const char* kChanging = "changing";  // the shape
+constexpr std::uint64_t kArrivals = 900;       // the stream's number
 
 sim::SimOptions OptionsOf(const RunOptions& options, sim::BackendFactory make_backend) {
   sim::SimOptions simulated;
@@ -77,16 +78,15 @@ RunResult Measurement::Run() {
   if (Elect()) {
     const std::vector<PeerId> proposers = subject_.log->Proposers();
     simulator_.RunFor(kBeforeLoad);
-    window_ = WindowOf(options_.shape, simulator_.now());
+    window_ = WindowOf(options_.shape, simulator_.now(), options_.seed);
     ScheduleFault(proposers);
-    const Duration interval(static_cast<std::int64_t>(1e9 / options_.rate));
-    testkit::OpenLoop load(simulator_, subject_.commands, interval, window_,
-                           RandomStream(options_.seed, 0, kArrivals));
+    const FiguresAt figures_at = BeginLoad();
     MeasureWindow(proposers);
     simulator_.HealAll();
     MeasureCatchUp();
     result_.measured = window_.to - window_.from;
-    result_.load = load.ResultAt(window_.to + kDrain);
+    result_.load = figures_at(window_.to + kDrain);
+    if (onset_) result_.onset = MeasureOnset();
     if (result_.error.empty()) result_.error = Problem();
   } else {
     result_.error = "no replica has committed a command within 5 s";
@@ -96,6 +96,43 @@ RunResult Measurement::Run() {
   result_.crossings = simulator_.trace().crossings();
   result_.trace_hash = simulator_.trace().hash();
   return result_;
+}
+
+Measurement::FiguresAt Measurement::BeginLoad() {
+  const bool changes = options_.shape == kChanging;
+  if (changes || HasOnset(options_.shape)) onset_.emplace(simulator_);
+  const testkit::Operation commands = onset_ ? onset_->Watch(subject_.commands) : subject_.commands;
+  const RandomStream arrivals(options_.seed, 0, kArrivals);
+  const auto figures_of = [](auto load) -> FiguresAt {
+    return [load](Time end) { return load->ResultAt(end); };
+  };
+  if (changes) {
+    return figures_of(
+        std::make_shared<ChangingLoad>(simulator_, commands, options_.rate, window_, arrivals));
+  }
+  if (options_.clients > 0) {
+    return figures_of(
+        std::make_shared<testkit::ClosedLoop>(simulator_, commands, options_.clients, window_));
+  }
+  const Duration interval(static_cast<std::int64_t>(1e9 / options_.rate));
+  return figures_of(
+      std::make_shared<testkit::OpenLoop>(simulator_, commands, interval, window_, arrivals));
+}
+
+// Without a fault it is the same time of the run.
+OnsetResult Measurement::MeasureOnset() const {
+  OnsetResult result;
+  if (HasOnset(options_.shape)) {
+    const auto plan = PlanOf(options_.shape, faults::CpuSlow({0}, 50), window_);
+    const auto slot = [this](Time when) {
+      return (when - window_.from) / testkit::kCompletionsSlot;
+    };
+    result.fault_from = slot(plan.front().start);
+    result.fault_to = slot(plan.front().end());
+  }
+  result.means = onset_->MeansAt(window_, window_.to + kDrain);
+  result.new_proposers = onset_->new_proposers();
+  return result;
 }
 
 bool Measurement::Elect() {
@@ -120,6 +157,7 @@ void Measurement::ScheduleFault(const std::vector<PeerId>& proposers) {
 void Measurement::OnStep(PeerId replica, const sim::StepInput& input,
                          const sim::StepOutput& output) {
   if (input.now < window_.from || input.now >= window_.to) return;
+  if (onset_) onset_->See(subject_.log->Proposers(), window_.from);
   if (!IsSlow(replica))
     result_.peak_heap_bytes = std::max(result_.peak_heap_bytes, output.heap_bytes);
   const std::uint64_t committed = subject_.log->CommittedUpTo();

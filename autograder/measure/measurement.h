@@ -5,11 +5,13 @@
 #pragma once
 
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "answer_checker.h"
 #include "flows.h"
+#include "onset.h"
 #include "pending_requests.h"
 #include "run_options.h"
 #include "run_result.h"
@@ -42,6 +44,10 @@ class Measurement : private sim::Observer {
   // asks no replica that is about to become slow. Returns whether that succeeded.
   bool Elect();
   void ScheduleFault(const std::vector<PeerId>& proposers);
+  // The figures of the load at an end, once it has passed.
+  using FiguresAt = std::function<testkit::LoadResult(Time end)>;
+  FiguresAt BeginLoad();
+  OnsetResult MeasureOnset() const;
   void MeasureWindow(const std::vector<PeerId>& proposers);
   bool IsSlow(PeerId replica) const;
   // At the window's end, of the replicas that are not slow.
@@ -63,6 +69,7 @@ class Measurement : private sim::Observer {
   Flows flows_;  // if the run is to be explained
   PendingRequests pending_;
   const Subject subject_;
+  std::optional<Onset> onset_;  // of a run with an onset, or a changing load
   AnswerChecker answers_;
   testkit::LoadWindow window_;
   std::vector<PeerId> slow_;  // the replicas that the fault strikes

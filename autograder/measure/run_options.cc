@@ -27,6 +27,8 @@ void AddRun(CLI::App& app, RunOptions& options) {
       "--seed", [&options](const std::string& text) { options.seed = SeedOf(text); });
   app.add_option("--profile", options.profile)->check(CLI::IsMember(ProfileNames()));
   app.add_option("--rate", options.rate, "offered operations per second")->required();
+  app.add_option("--clients", options.clients, "in a closed loop, whatever the rate")
+      ->check(CLI::Range(0, 1000));
   app.add_option("--shape", options.shape, "when the fault is on")
       ->check(CLI::IsMember(ShapeNames()));
 }

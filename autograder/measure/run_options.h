@@ -20,6 +20,7 @@ struct RunOptions {
   std::vector<int> slow;         // the places that the fault strikes, see FollowersAt; and ...
   std::string victim;            // ... if it is not empty, the proposer's role that it strikes
   double rate = 0;               // offered operations per second
+  int clients = 0;               // in a closed loop; 0: arrivals come at the rate
   int perturb = 0;               // see sealed::SealedOptions
   int twin = 0;                  // --perturb of each replica's twin; 0: it has none
   std::string trace;             // a file for a line per crossing of the Host; empty: none

@@ -32,6 +32,15 @@ json ToJson(PeerId replica, const WaitRow& row) {
           {"path_ns", row.path_ns}};
 }
 
+json ToJson(const OnsetResult& onset) {
+  json means = json::array();
+  for (const Duration mean : onset.means) means.push_back(mean.count());
+  return {{"fault_from", onset.fault_from},
+          {"fault_to", onset.fault_to},
+          {"means_ns", means},
+          {"new_proposers", onset.new_proposers}};
+}
+
 }  // namespace
 
 json ToJson(const RunResult& result) {
@@ -65,6 +74,7 @@ json ToJson(const RunResult& result) {
       {"error", TextOrNull(result.error)},
       {"violation", TextOrNull(result.violation)},
   };
+  if (result.onset) line["onset"] = ToJson(*result.onset);
   if (result.evidence) {
     line["waits"] = json::array();
     for (const auto& [replica, row] : result.evidence->waits) {

@@ -13,6 +13,7 @@
 #include "depfast/verify/unfinished_work.h"
 #include "depfast/verify/wait_statistics.h"
 #include "flows.h"
+#include "onset.h"
 #include "testkit/load.h"
 
 namespace depfast::measure {
@@ -49,6 +50,7 @@ struct RunResult {
   std::string error;      // a sentence if the submission misbehaved; the numbers mean nothing then
   std::string violation;  // a sentence if an invariant was violated, or a client told an untruth
   std::optional<Evidence> evidence;  // if asked for
+  std::optional<OnsetResult> onset;  // of a shape that has it, or of a changing load
 };
 
 // The object that `failslow.measurement.binary` reads.

@@ -9,7 +9,7 @@ from failslow.base import deadline, process
 from failslow.base.errors import CouldNotGrade
 from failslow.build import determinism
 from failslow.lab.labs import Lab
-from failslow.measurement.runs import Run
+from failslow.measurement.runs import CLIENTS, CLOSED, Run
 from failslow.measurement.settings import FOLLOWER, SUBMIT
 
 RUN_TIMEOUT_S = 300.0
@@ -71,6 +71,20 @@ class Unfinished:
 
 
 @dataclass(frozen=True)
+class Onset:
+    """The course of a run with an onset, in slices of 100 ms of the window.
+
+    `means_ns`: the mean latency of the operations that began in a slice. `new_proposers`: the
+    slices in which another replica began to propose.
+    """
+
+    fault_from: int
+    fault_to: int
+    means_ns: tuple[int, ...]
+    new_proposers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Sample:
     """The results of one run. Throughput in operations per second of virtual time.
 
@@ -119,6 +133,7 @@ class Sample:
     no_verdict: str = ""
     fast_again_ns: int | None = 0
     slowly: float = 0.0
+    onset: Onset | None = None
 
 
 def binary_of(lab: Lab) -> str:
@@ -207,6 +222,8 @@ def command(program: Program, run: Run, rate: float) -> list[str | Path]:
         argv.append(f"--mix={run.mix}")
     if run.places:
         argv.append(f"--slow={','.join(map(str, run.places))}")
+    if run.load == CLOSED:
+        argv.append(f"--clients={CLIENTS}")
     if run.victim != FOLLOWER:
         argv.append(f"--victim={run.victim}")
     return [*argv, f"--perturb={determinism.fills(run.seed)[0]}"]
@@ -243,6 +260,16 @@ def parse_sample(line: dict[str, Any]) -> Sample:
         twins=str(line["twins"]),
         fast_again_ns=None if fast_again is None else int(fast_again),
         slowly=float(line["slowly"]),
+        onset=_parse_onset(line["onset"]) if "onset" in line else None,
+    )
+
+
+def _parse_onset(onset: dict[str, Any]) -> Onset:
+    return Onset(
+        fault_from=int(onset["fault_from"]),
+        fault_to=int(onset["fault_to"]),
+        means_ns=tuple(int(mean) for mean in onset["means_ns"]),
+        new_proposers=tuple(int(slot) for slot in onset["new_proposers"]),
     )
 
 

@@ -37,6 +37,10 @@ OBSERVED = {
     "requests": "calls without an answer pile up",
     "catch-up": "the slow replica is repaired late",
     "lag": "the slow replica is repaired late",
+    "loss": "a slow leader leads on, or hands over late",
+    "worst second": "a slow leader leads on, or hands over late",
+    "recovery": "a slow leader leads on, or hands over late",
+    "needless leaders": "a leader hands over without a fault",
 }
 """The causes of figures that are no delay."""
 QUIET_SLOTS = 2
@@ -253,6 +257,26 @@ def backlog(explained: Explained) -> list[str]:
 
 def _left(flow: Flow) -> int:
     return flow.queued.bytes - flow.wire.bytes - flow.released.bytes
+
+
+def hand_over(explained: Explained) -> list[str]:
+    """The moments at which another replica began to lead after the fault."""
+    onset = explained.slow.onset
+    if onset is None:
+        return []
+    later = [at - onset.fault_from for at in onset.new_proposers if at >= onset.fault_from]
+    if not later:
+        return ["The slow replica led all the time."]
+    when = ", then after ".join(seconds(at * WINDOW_NS) for at in later)
+    return [f"Another replica led after {when} of the fault."]
+
+
+def needless(explained: Explained) -> list[str]:
+    onset = explained.base.onset
+    if onset is None or not onset.new_proposers:
+        return []
+    when = ", ".join(seconds(at * WINDOW_NS) for at in onset.new_proposers)
+    return [f"No replica was slow. Seconds of the window: {when}."]
 
 
 def own_memory(explained: Explained) -> list[str]:

@@ -19,6 +19,12 @@ OBSERVERS: dict[str, Callable[[Explained], list[str]]] = {
     "requests": partial(cause.unfinished, is_call=True),
     "catch-up": cause.repair,
     "lag": cause.repair,
+    "loss": cause.hand_over,
+    "worst second": cause.hand_over,
+    "recovery": cause.hand_over,
+    "loss afterwards": cause.hand_over,
+    "latency afterwards": cause.hand_over,
+    "needless leaders": cause.needless,
 }
 """The observations that explain a figure that is no delay."""
 

@@ -1,9 +1,9 @@
 """Figures of one run, or of a pair of runs with the same arrivals. Pure functions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from failslow.measurement.binary import Sample
+from failslow.measurement.binary import Onset, Sample
 from failslow.measurement.formatting import growth, percent, seconds, size
 
 PairFigure = Callable[[Sample, Sample], float]
@@ -120,6 +120,79 @@ def lag(_: Sample, slow: Sample) -> float:
     return float(slow.lag)
 
 
+BASELINE_SLICES = 100
+"""Before the fault: 10 s."""
+AFTERWARDS_SLICES = 20
+"""At the window's end, a second after the fault."""
+GOOD = 1.5
+"""A slice is good up to this many times the mean latency of the baseline, ..."""
+
+
+def _onset(slow: Sample) -> Onset:
+    assert slow.onset is not None, "the shape of the run has an onset"
+    return slow.onset
+
+
+def _baseline(values: Sequence[int], onset: Onset) -> Sequence[int]:
+    return values[onset.fault_from - BASELINE_SLICES : onset.fault_from]
+
+
+def _mean(values: Sequence[int]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def onset_loss(_: Sample, slow: Sample) -> float:
+    """The share of throughput lost while the fault lasted, against the time before it (document
+    004, section 2.2)."""
+    onset = _onset(slow)
+    before = _mean(_baseline(slow.completions, onset))
+    during = _mean(slow.completions[onset.fault_from : onset.fault_to])
+    return 1.0 - during / before if before > 0 else NOTHING_COMPLETED
+
+
+def worst_second(_: Sample, slow: Sample) -> float:
+    """The same of the worst second of the fault."""
+    onset = _onset(slow)
+    before = _mean(_baseline(slow.completions, onset))
+    seconds = range(onset.fault_from, onset.fault_to - 9)
+    worst = min(_mean(slow.completions[at : at + 10]) for at in seconds)
+    return 1.0 - worst / before if before > 0 else NOTHING_COMPLETED
+
+
+def recovery_ns(_: Sample, slow: Sample) -> float:
+    """From the begin of the fault until all slices are good again.
+
+    ... or up to the worst slice of the baseline, and it has half of its answers."""
+    onset = _onset(slow)
+    usual = _baseline(onset.means_ns, onset)
+    longest = max(GOOD * _mean(usual), max(usual, default=0))
+    least = _mean(_baseline(slow.completions, onset)) / 2
+    if least <= 0:
+        return NOTHING_COMPLETED
+    slices = zip(onset.means_ns, slow.completions, strict=True)
+    bad = [at for at, (mean, count) in enumerate(slices) if mean > longest or count < least]
+    last = max((at for at in bad if at >= onset.fault_from), default=onset.fault_from - 1)
+    return float((last + 1 - onset.fault_from) * WINDOW_NS)
+
+
+def loss_afterwards(_: Sample, slow: Sample) -> float:
+    before = _mean(_baseline(slow.completions, _onset(slow)))
+    after = _mean(slow.completions[-AFTERWARDS_SLICES:])
+    return 1.0 - after / before if before > 0 else NOTHING_COMPLETED
+
+
+def latency_afterwards(_: Sample, slow: Sample) -> float:
+    onset = _onset(slow)
+    before = _mean(_baseline(onset.means_ns, onset))
+    after = _mean(onset.means_ns[-AFTERWARDS_SLICES:])
+    return after / before - 1.0 if before > 0 else NOTHING_COMPLETED
+
+
+def needless_leaders(base: Sample, _: Sample) -> float:
+    """Replicas that began to lead in the run without a fault."""
+    return float(len(_onset(base).new_proposers))
+
+
 def _ratio(base: Sample, slow: Sample, of: Callable[[Sample], int]) -> float:
     if base.completed <= 0 or slow.completed <= 0 or of(base) <= 0:
         return NOTHING_COMPLETED
@@ -194,5 +267,21 @@ FIGURES = {
         committed_slowly, percent, "{} of the commands were committed in slow mode"
     ),
     "lag": _figure(lag, lambda value: f"{value:.0f} entries", "the slow replicas were {} behind"),
+    "loss": _figure(onset_loss, percent, "while the fault lasted, throughput was {} lower"),
+    "worst second": _figure(
+        worst_second, percent, "in the worst second of the fault, throughput was {} lower"
+    ),
+    "recovery": _figure(recovery_ns, seconds, "{} passed until all was as before the fault"),
+    "loss afterwards": _figure(
+        loss_afterwards, percent, "after the fault, throughput was {} lower than before it"
+    ),
+    "latency afterwards": Figure(
+        latency_afterwards,
+        percent,
+        lambda value: f"after the fault, average latency {growth(value)}",
+    ),
+    "needless leaders": _figure(
+        needless_leaders, _number, "without a fault, another replica began to lead {} times"
+    ),
 }
 """Those of which a settings file may bound any."""

@@ -23,7 +23,7 @@ from failslow.measurement.binary import (
 from failslow.measurement.cause import Explained
 from failslow.measurement.explain import Report, report
 from failslow.measurement.run_names import name_of
-from failslow.measurement.runs import CAPACITY, LATENCY, NORMAL, Plan, Run
+from failslow.measurement.runs import CAPACITY, FULL, LATENCY, NORMAL, Plan, Run
 from failslow.measurement.scoring import Row, Samples, judge
 from failslow.measurement.settings import SUBMIT, Rates, Seeds, Settings
 from failslow.measurement.sweep import Cell, Sweep, cells
@@ -261,7 +261,7 @@ class Meter:
         rates = self._rates
         if run.load == CAPACITY:
             return rates.capacity_rate
-        percent = rates.latency_percent if run.load == LATENCY else rates.saturated_percent
+        percent = {LATENCY: rates.latency_percent, FULL: 100}.get(run.load, rates.saturated_percent)
         return self.capacities[_load(run)] * percent / 100
 
 

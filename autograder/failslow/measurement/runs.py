@@ -13,6 +13,8 @@ SLOW_DISK = "slow-disk"
 NORMAL = "none"
 DEAD = "dead"
 LATENCY = "latency"
+CLOSED = "closed"
+FULL = "full"
 SATURATED = "saturated"
 CAPACITY = "capacity"
 
@@ -20,10 +22,28 @@ BEFORE = "before"
 UNDER = "under"
 FLAPPING = "flapping"
 LONG = "long"
+ONSET = "onset"
+LONG_ONSET = "long-onset"
+CHANGING = "changing"
 
-PROFILES = frozenset({LOW_JITTER, REALISTIC, SLOW_DISK})
-LOADS = frozenset({LATENCY, SATURATED})
-SHAPES = frozenset({BEFORE, UNDER, FLAPPING, LONG})
+WORLDS = frozenset(
+    {
+        "world-near-quick",
+        "world-near-slow-disk",
+        "world-usual-cheap",
+        "world-usual-costly",
+        "world-far",
+        "world-very-far",
+    }
+)
+"""Profiles of which the settings may draw one."""
+
+PROFILES = frozenset({LOW_JITTER, REALISTIC, SLOW_DISK}) | WORLDS
+LOADS = frozenset({LATENCY, SATURATED, CLOSED, FULL})
+SHAPES = frozenset({BEFORE, UNDER, FLAPPING, LONG, ONSET, LONG_ONSET, CHANGING})
+
+CLIENTS = 8
+"""Of a closed loop."""
 
 VARIANTS = (
     (BEFORE, LOW_JITTER, LATENCY),
@@ -34,6 +54,10 @@ VARIANTS = (
     (UNDER, LOW_JITTER, SATURATED),
     (FLAPPING, LOW_JITTER, LATENCY),
     (LONG, LOW_JITTER, LATENCY),
+    (ONSET, LOW_JITTER, LATENCY),
+    (ONSET, LOW_JITTER, CLOSED),
+    (LONG_ONSET, LOW_JITTER, LATENCY),
+    (CHANGING, LOW_JITTER, FULL),
 )
 """Shape, profile and load of the runs with a fault. Most are of the shortest shape. The profile of
 the settings takes the place of LOW_JITTER."""
@@ -92,7 +116,7 @@ class Plan:
         self._seed_of = seed_of
         counts = dict(settings.seeds)
         if seeds_before is not None:
-            counts[BEFORE] = seeds_before
+            counts[BEFORE] = seeds_before if counts[BEFORE] else 0
             counts[REALISTIC] = min(counts[REALISTIC], seeds_before)
         self._seeds = {
             kind: [seed_of(f"measurement {kind}", index) for index in range(count)]
@@ -121,7 +145,8 @@ class Plan:
             for index, places in enumerate(sets)
             for shape, profile, load in VARIANTS
             if (shape, profile) in FOR_EVERY_SET or index == (turn if shape != BEFORE else 0)
-            for seed in self._seeds[REALISTIC if profile == REALISTIC else shape]
+            if self._settings.shapes.get(row.fault, shape) == shape
+            for seed in self._seeds.get(REALISTIC if profile == REALISTIC else shape, ())
         ]
 
     def rest(self) -> list[Run]:

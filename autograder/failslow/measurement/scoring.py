@@ -14,6 +14,7 @@ from failslow.measurement.binary import Sample
 from failslow.measurement.figures import FIGURES
 from failslow.measurement.runs import (
     BEFORE,
+    CLOSED,
     DEAD,
     LATENCY,
     LOADS,
@@ -223,13 +224,16 @@ def _criteria(settings: Settings, graded: Graded, runs: "_RowRuns") -> Iterator[
 
 def _unslowed(settings: Settings, graded: Graded, runs: "_RowRuns") -> Unslowed:
     steady = [run for run in runs.slow if run.profile != REALISTIC]
-    full, part = _loaded(steady, SATURATED), _loaded(steady, LATENCY)
+    full = _loaded(steady, SATURATED) or _loaded(steady, CLOSED)
+    part = _loaded(steady, LATENCY)
     baseline = settings.baselines[graded.mix, graded.replicas]
-    slowest = max(part, key=lambda run: runs.normal(run).mean_ns)
+    slowest = max(part, key=lambda run: runs.normal(run).mean_ns, default=steady[0])
     return Unslowed(
-        throughput=min(runs.normal(run).throughput for run in full),
+        throughput=min(
+            (runs.normal(run).throughput for run in full), default=baseline.throughput_floor
+        ),
         throughput_floor=baseline.throughput_floor,
-        latency_ns=runs.normal(slowest).mean_ns,
+        latency_ns=runs.normal(slowest).mean_ns if part else 0.0,
         latency_ceiling_ns=baseline.latency_ceiling_ns,
         above_ceiling=settings.above_ceiling,
         worst_run=slowest,
@@ -291,7 +295,7 @@ class _RowRuns:
         by_set: dict[Places, int] = {}
         for run in runs:
             by_set[run.places] = max(by_set.get(run.places, 0), self._samples[run].lag)
-        return min(by_set.values())
+        return min(by_set.values(), default=0)
 
     def first_error(self) -> _Misdeed | None:
         """The sentence of the first run of this row in which the submission misbehaved."""

@@ -1,7 +1,7 @@
 """The numbers of a lab's file of settings."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,10 @@ WORDS = {
     "memory-third": (
         "the memory of {slow} of {replicas} replicas at a third of what a healthy one holds"
     ),
+    "cpu-slow-leader": "the CPU of {slow} of {replicas} replicas at 50 %",
+    "net-slow-40ms": "the network of {slow} of {replicas} replicas delayed by 40 ms",
+    "packet-loss-10-percent": "{slow} of {replicas} replicas with 10 % of their packets lost",
+    "packet-loss-40-percent": "{slow} of {replicas} replicas with 40 % of their packets lost",
     "net-slow": "the network of {slow} of {replicas} replicas delayed by 400 ms",
     "net-slow-100ms": "the network of {slow} of {replicas} replicas delayed by 100 ms",
     "net-slow-1s": "the network of {slow} of {replicas} replicas delayed by 1 s",
@@ -140,7 +144,9 @@ class Settings:
     `before` in the realistic profile. `baselines` by mix and replicas. `above_ceiling`: the share
     of the points that is left above the ceiling. `shares`: the per cent of a row's points by group
     of criteria. `strengths` by fault: those to choose from. `proposers`: the number of replicas
-    that propose; the others are followers. `profile`: that of all runs without realistic jitter."""
+    that propose; the others are followers. `profile`: that of all runs without realistic jitter.
+    `worlds`: profiles of which one is drawn, with its bounds in place of `baselines`. `shapes`: the
+    only shape of a fault's runs; a fault that is missing has all."""
 
     slow_sets: int
     proposers: int
@@ -153,6 +159,8 @@ class Settings:
     rows: tuple[Graded, ...]
     strengths: dict[str, tuple[Strength, ...]]
     profile: str = STEADY
+    worlds: Mapping[str, Baseline] = field(default_factory=dict)
+    shapes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def total_points(self) -> int:
@@ -168,8 +176,17 @@ class Settings:
         return replace(self, slow_sets=1, rows=tuple(row for row in self.rows if is_wanted(row)))
 
     def drawn(self, seed_of: Seeds) -> "Settings":
-        """With one strength of each fault."""
-        return self.at(lambda fault, count: seed_of(f"measurement strength {fault}", 0) % count)
+        """With one strength of each fault, and one world if there are several."""
+        drawn = self.at(lambda fault, count: seed_of(f"measurement strength {fault}", 0) % count)
+        if not self.worlds:
+            return drawn
+        names = sorted(self.worlds)
+        return drawn.within(names[seed_of("measurement world", 0) % len(names)])
+
+    def within(self, world: str) -> "Settings":
+        """In this one of the worlds."""
+        bounds = dict.fromkeys(self.loads, self.worlds[world])
+        return replace(self, profile=world, baselines=bounds)
 
     def at(self, choose: Callable[[str, int], int]) -> "Settings":
         """With the strength of each fault that `choose` names by its index below a number."""
@@ -230,7 +247,7 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
         baselines={
             (name, replicas): Baseline(**bounds)
             for name, mix in mixes.items()
-            for replicas, bounds in mix["baseline"].items()
+            for replicas, bounds in mix.get("baseline", {}).items()
         },
         above_ceiling=content["above_ceiling"],
         criteria=tuple(_criteria(path, content, lab.measurement.victims)),
@@ -241,6 +258,8 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
             for fault, strengths in content["faults"].items()
         },
         profile=content.get("profile", STEADY),
+        worlds={name: Baseline(**bounds) for name, bounds in content.get("worlds", {}).items()},
+        shapes=content.get("shapes", {}),
     )
 
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <set>
 #include <stdexcept>
 
 namespace depfast::measure {
@@ -40,6 +42,23 @@ TEST(RunShape, AFlappingFaultComesAndGoes) {
   EXPECT_EQ(plan.front(), kFault.From(1600ms).For(300ms));
   EXPECT_EQ(plan[1].start, 2200ms);
   EXPECT_EQ(plan.back().end(), 4300ms) << "the window ends without it";
+}
+
+TEST(RunShape, AnOnsetsFaultBeginsAndEndsInTheWindow) {
+  std::set<Time> begins;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const testkit::LoadWindow window = WindowOf("onset", kStart, seed);
+    const faults::FaultPlan plan = PlanOf("onset", kFault, window);
+    ASSERT_EQ(plan.size(), 1u);
+    EXPECT_GE(plan[0].start, window.from + 13s) << "a detector has learned by then";
+    EXPECT_LE(plan[0].start, window.from + 20s);
+    EXPECT_EQ(plan[0].end(), plan[0].start + 10s);
+    EXPECT_EQ(window.to, plan[0].end() + 3s);
+    begins.insert(plan[0].start);
+  }
+  EXPECT_GT(begins.size(), 10u) << "the moment is drawn";
+  EXPECT_TRUE(HasOnset("long-onset"));
+  EXPECT_FALSE(HasOnset("under"));
 }
 
 TEST(RunShape, AnUnknownOneIsRefused) {

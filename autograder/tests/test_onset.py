@@ -1,0 +1,107 @@
+"""Figures of a run that has a baseline, a fault and a recovery, with invented numbers."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from failslow.base.errors import CouldNotGrade
+from failslow.base.kit import this_kit
+from failslow.lab import course_key
+from failslow.lab.labs import load_labs
+from failslow.measurement import figures
+from failslow.measurement.binary import Onset, Sample, without_verdict
+from failslow.measurement.runs import CHANGING, CLOSED, FULL, LATENCY, LONG_ONSET, ONSET, Plan
+from failslow.measurement.settings import load_settings
+
+FROM, TO, SLICES = 130, 230, 260
+"""In slices of 100 ms: the fault, and the window."""
+
+
+def course(
+    answers: Mapping[int, int] | None = None,
+    means_ns: Mapping[int, int] | None = None,
+    new_proposers: tuple[int, ...] = (),
+) -> Sample:
+    """100 answers in each slice, and a mean of 1 ms, but for the slices that are named."""
+    onset = Onset(
+        fault_from=FROM,
+        fault_to=TO,
+        means_ns=tuple((means_ns or {}).get(at, 1_000_000) for at in range(SLICES)),
+        new_proposers=new_proposers,
+    )
+    counts = tuple((answers or {}).get(at, 100) for at in range(SLICES))
+    return replace(without_verdict(CouldNotGrade("")), completions=counts, onset=onset)
+
+
+def test_the_loss_is_that_of_the_faults_ten_seconds() -> None:
+    slow = course(dict.fromkeys(range(FROM, FROM + 10), 0) | {FROM - 101: 0, TO: 0})
+    assert figures.onset_loss(course(), slow) == pytest.approx(0.1)
+
+
+def test_the_worst_second_counts_wherever_it_begins() -> None:
+    slow = course(dict.fromkeys(range(FROM + 17, FROM + 25), 0))
+    assert figures.worst_second(course(), slow) == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    ("slow", "slices"),
+    [
+        (course(), 0),
+        (course(means_ns={FROM + 7: 1_600_000}), 8),
+        (course(means_ns={FROM + 7: 1_400_000}), 0),
+        (course(means_ns={FROM + 7: 1_600_000, FROM - 3: 1_700_000}), 0),
+        (course(answers={FROM + 4: 49}), 5),
+        (course(answers={FROM + 4: 51}), 0),
+        (course(means_ns={FROM - 1: 9_000_000}), 0),
+    ],
+)
+def test_the_last_bad_slice_ends_the_recovery(slow: Sample, slices: int) -> None:
+    assert figures.recovery_ns(course(), slow) == slices * 100_000_000
+
+
+def test_a_run_that_answers_nothing_has_no_good_figures() -> None:
+    silent = course(answers=dict.fromkeys(range(SLICES), 0))
+    for figure in (figures.onset_loss, figures.worst_second, figures.recovery_ns):
+        assert figure(course(), silent) == figures.NOTHING_COMPLETED
+
+
+def test_the_last_two_seconds_are_afterwards() -> None:
+    slow = course(
+        dict.fromkeys(range(SLICES - 20, SLICES), 90),
+        dict.fromkeys(range(SLICES - 20, SLICES), 1_200_000) | {SLICES - 21: 9_000_000},
+    )
+    assert figures.loss_afterwards(course(), slow) == pytest.approx(0.1)
+    assert figures.latency_afterwards(course(), slow) == pytest.approx(0.2)
+
+
+def test_leaders_of_a_healthy_run_are_needless() -> None:
+    assert figures.needless_leaders(course(new_proposers=(3, 99)), course()) == 2
+    assert figures.needless_leaders(course(), course(new_proposers=(140,))) == 0
+
+
+def test_each_fault_of_lab_7_has_the_runs_of_one_shape_in_one_world() -> None:
+    kit = this_kit()
+    seed_of = partial(course_key.seed, course_key.DEVELOPMENT)
+    settings = load_settings(kit, load_labs(kit).get("lab7"))
+    drawn = settings.drawn(seed_of)
+    assert drawn.profile in settings.worlds
+    assert drawn.drawn(seed_of).profile == drawn.profile, "a world that is drawn stays"
+    plan = Plan(drawn, seed_of)
+    runs = {row.fault: plan.slow(row) for row in drawn.rows}
+    assert {(run.shape, run.load) for run in runs["cpu-slow"]} == {
+        (ONSET, LATENCY),
+        (ONSET, CLOSED),
+    }
+    assert {(run.shape, run.load) for run in runs["disk-slow"]} == {(LONG_ONSET, LATENCY)}
+    assert {(run.shape, run.load) for run in runs["none"]} == {(CHANGING, FULL)}
+    assert {run.profile for run in plan.rest()} == {drawn.profile}
+
+
+def test_keys_draw_different_worlds() -> None:
+    kit = this_kit()
+    settings = load_settings(kit, load_labs(kit).get("lab7"))
+    keys = [course_key.CourseKey(bytes([number])) for number in range(40)]
+    drawn = {settings.drawn(partial(course_key.seed, key)).profile for key in keys}
+    assert drawn == settings.worlds.keys()
