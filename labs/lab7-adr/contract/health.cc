@@ -36,10 +36,10 @@ void Health::Start() {
 std::shared_ptr<DiskEvent> Health::MeasureSync(std::shared_ptr<DiskEvent> sync, std::size_t bytes) {
   written_ += static_cast<std::int64_t>(bytes);
   disk_.OnBegin(runtime_.Now());
-  runtime_.Spawn("health disk", [this, sync, began = runtime_.Now()] {
+  runtime_.Spawn("health disk", [this, sync, bytes, began = runtime_.Now()] {
     runtime_.set_dependency(Dependency::Heartbeat());
     sync->Wait();
-    disk_.OnEnd(runtime_.Now(), began);
+    disk_.OnEnd(runtime_.Now(), began, bytes);
   });
   return sync;
 }

@@ -51,15 +51,23 @@ bool ProcessorVital::is_saturated() const {
 // ---- disk ----
 
 void DiskVital::Tick(Time now) {
+  EndBatch();
   if (under_way_.empty()) return vital_.Tick(now, std::nullopt);
   vital_.Tick(now, std::max(under_way_.front(), last_end_));
 }
 
-void DiskVital::OnEnd(Time now, Time began) {
+void DiskVital::OnEnd(Time now, Time began, std::size_t bytes) {
   under_way_.erase(std::ranges::find(under_way_, began));
-  if (now == last_end_) return;  // it has ended with the one before
-  vital_.Update(now, now - std::max(began, last_end_), work_.Take());
+  if (now != last_end_) EndBatch();
+  if (!batch_) batch_ = {std::max(began, last_end_), now, 0};
+  batch_->bytes += static_cast<std::int64_t>(bytes);
   last_end_ = now;
+}
+
+void DiskVital::EndBatch() {
+  if (!batch_) return;
+  const auto [began, end, bytes] = *std::exchange(batch_, std::nullopt);
+  vital_.Update(end, (end - began) * kPlainBytes / (kPlainBytes + bytes), work_.Take());
 }
 
 // ---- link ----

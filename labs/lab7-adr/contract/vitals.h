@@ -78,7 +78,8 @@ class ProcessorVital {
   std::deque<Mark> marks_;  // of the last kSlices slices, and one more
 };
 
-// The value: the time of the syncs that end together, without the time behind earlier ones.
+// The value: the time of the syncs that end together, a batch, without the time behind earlier ones.
+// It is that of a sync with kPlainBytes: a larger batch takes longer on any disk.
 class DiskVital {
  public:
   explicit DiskVital(const std::int64_t& total_work) : work_(total_work) {}
@@ -87,14 +88,26 @@ class DiskVital {
   void SetSaturated(bool saturated) { vital_.SetSaturated(saturated); }
   Level level() const { return vital_.level(); }
 
-  // A sync begins; one that began then has ended.
+  // A sync begins; one that began then has ended, after it wrote so many bytes.
   void OnBegin(Time now) { under_way_.push_back(now); }
-  void OnEnd(Time now, Time began);
+  void OnEnd(Time now, Time began, std::size_t bytes);
 
  private:
+  // About what a disk writes in the time of a sync.
+  static constexpr std::int64_t kPlainBytes = 32 * 1024;
+
+  struct Batch {
+    Time began;
+    Time end;
+    std::int64_t bytes;
+  };
+
+  void EndBatch();
+
   Vital vital_;
   WorkMeter work_;
   std::deque<Time> under_way_;  // the begins, ascending
+  std::optional<Batch> batch_;  // the latest, until it is known to be whole
   Time last_end_{0};
 };
 
