@@ -33,15 +33,16 @@ void Health::Start() {
   });
 }
 
-std::shared_ptr<DiskEvent> Health::MeasureSync(std::shared_ptr<DiskEvent> sync, std::size_t bytes) {
+std::shared_ptr<DiskEvent> Health::MeasureSync(std::shared_ptr<DiskEvent> write,
+                                               std::size_t bytes) {
   written_ += static_cast<std::int64_t>(bytes);
   disk_.OnBegin(runtime_.Now());
-  runtime_.Spawn("health disk", [this, sync, bytes, began = runtime_.Now()] {
+  runtime_.Spawn("health disk", [this, write, bytes, began = runtime_.Now()] {
     runtime_.set_dependency(Dependency::Heartbeat());
-    sync->Wait();
+    write->Wait();
     disk_.OnEnd(runtime_.Now(), began, bytes);
   });
-  return sync;
+  return write;
 }
 
 void Health::Ask(PeerId id) {
@@ -99,10 +100,10 @@ Suspicion Health::suspicion() const {
   return Diagnose(runtime_.self(), levels(), reports(), runtime_.replicas());
 }
 
-std::optional<Duration> Health::round_trip(PeerId peer) const {
+Duration Health::round_trip(PeerId peer) const {
   const Peer& known = peers_.at(peer);
   const bool is_recent = known.answered_at && runtime_.Now() - *known.answered_at <= kReportAgeMax;
-  return is_recent ? known.link.round_trip() : std::nullopt;
+  return is_recent ? known.link.round_trip().value_or(0ns) : 0ns;
 }
 
 bool Health::sends_clients_away() const {

@@ -15,12 +15,13 @@
 #include "depfast/processor_meter.h"
 #include "depfast/runtime.h"
 #include "health_messages.h"
+#include "health_view.h"
 #include "levels.h"
 #include "vitals.h"
 
 namespace depfast::adr {
 
-class Health {
+class Health final : public HealthView {
  public:
   static constexpr Duration kAskInterval = 50ms;
 
@@ -32,18 +33,14 @@ class Health {
   // Asks the peers and measures from now on. Call once.
   void Start();
 
-  // Measures the disk by an append of so many bytes to the log that has just begun, and syncs.
-  // Returns it.
-  std::shared_ptr<DiskEvent> MeasureSync(std::shared_ptr<DiskEvent> sync, std::size_t bytes);
+  std::shared_ptr<DiskEvent> MeasureSync(std::shared_ptr<DiskEvent> write,
+                                         std::size_t bytes) override;
 
-  // Its own.
-  Levels levels() const;
-  // The latest report of each peer that has answered. Old ones are there, too: see age_ns.
-  std::vector<PeerReport> reports() const;
   // The student's Diagnose, now.
-  Suspicion suspicion() const;
-  // The latest round trip to a peer; nothing if none has ended within kReportAgeMax.
-  std::optional<Duration> round_trip(PeerId peer) const;
+  Suspicion suspicion() const override;
+  std::vector<PeerReport> reports() const override;
+  // The latest one; 0 if none has ended within kReportAgeMax.
+  Duration round_trip(PeerId peer) const override;
   // The student's SendsClientsAway, now.
   bool sends_clients_away() const;
 
@@ -57,6 +54,7 @@ class Health {
     std::optional<Time> answered_at;  // levels are of then
   };
 
+  Levels levels() const;
   void Ask(PeerId id);
   void OnAnswer(PeerId id, Time asked, const HealthAnswer& answer);
   void Tick();

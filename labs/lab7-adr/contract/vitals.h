@@ -78,8 +78,8 @@ class ProcessorVital {
   std::deque<Mark> marks_;  // of the last kSlices slices, and one more
 };
 
-// The value: the time of the syncs that end together, a batch, without the time behind earlier ones.
-// It is that of a sync with kPlainBytes: a larger batch takes longer on any disk.
+// The value: the time of the syncs that end together, a batch, without the time behind earlier
+// ones. It is that of a sync with kPlainBytes: a larger batch takes longer on any disk.
 class DiskVital {
  public:
   explicit DiskVital(const std::int64_t& total_work) : work_(total_work) {}

@@ -2,6 +2,7 @@
 #include <memory>
 #include <utility>
 
+#include "health.h"
 #include "planted_health.h"
 #include "raft.h"
 #include "replicated_log.h"
@@ -12,7 +13,7 @@ namespace {
 class WatchedRaft final : public ReplicatedLog {
  public:
   WatchedRaft(Runtime& runtime, StateMachine& machine)
-      : runtime_(runtime), raft_(runtime, machine, health_) {}
+      : runtime_(runtime), own_(runtime), raft_(runtime, machine, health_) {}
 
   void Start() override {
     runtime_.rpc().HandleInline<adr::PlantHealth>(
@@ -20,6 +21,7 @@ class WatchedRaft final : public ReplicatedLog {
           health_.Plant(planted);
           to.Send({true});
         });
+    own_.Start();
     raft_.Start();
   }
   void Submit(std::string command, const Dependency& client, SubmitDone done) override {
@@ -32,7 +34,8 @@ class WatchedRaft final : public ReplicatedLog {
 
  private:
   Runtime& runtime_;
-  adr::PlantableHealth health_{nullptr};
+  adr::Health own_;
+  adr::PlantableHealth health_{&own_};
   raft::Raft raft_;
 };
 

@@ -1,0 +1,41 @@
+// The measured subjects: lab 3's store under each mix of commands, on a Raft that hands over.
+#include <memory>
+#include <utility>
+
+#include "handover_checker.h"
+#include "kv_checker.h"
+#include "kv_load.h"
+#include "subject.h"
+
+namespace depfast {
+namespace {
+
+Subject MakeStore(const std::string& mix, sim::Simulator& simulator, testkit::History& history,
+                  Duration answer_timeout) {
+  auto log = std::make_unique<adr::HandoverChecker>(simulator, &history);
+  const ClientOptions options{.answer_timeout = answer_timeout};
+  const auto load = std::make_shared<kv::KvLoad>(simulator, *log, options, mix);
+  const auto checker = std::make_shared<kv::KvChecker>(simulator, *log, history);
+  return Subject{
+      .log = std::move(log),
+      .commands = [load](std::function<void(bool)> done) { load->Execute(std::move(done)); },
+      .untrue =
+          [load, checker] {
+            return load->untrue().empty() ? checker->FirstViolation() : load->untrue();
+          }};
+}
+
+}  // namespace
+
+std::map<std::string, MakeSubject> MeasuredSubjects() {
+  std::map<std::string, MakeSubject> subjects;
+  for (const std::string& mix : kv::MixNames()) {
+    subjects[mix] = [mix](sim::Simulator& simulator, testkit::History& history,
+                          Duration answer_timeout) {
+      return MakeStore(mix, simulator, history, answer_timeout);
+    };
+  }
+  return subjects;
+}
+
+}  // namespace depfast
