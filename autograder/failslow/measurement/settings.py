@@ -35,6 +35,9 @@ WORDS = {
     "cpu-contention-4-percent": (
         "the CPU of {slow} of {replicas} replicas theirs for 4 ms of every 100 ms"
     ),
+    "cpu-contention-leader": (
+        "the CPU of {slow} of {replicas} replicas theirs for 50 ms of every 100 ms"
+    ),
     "disk-slow": "the disk of {slow} of {replicas} replicas at 128 KB/s",
     "disk-slow-256kb": "the disk of {slow} of {replicas} replicas at 256 KB/s",
     "disk-contention": "the disk of {slow} of {replicas} replicas theirs for 1 ms of every 100 ms",
