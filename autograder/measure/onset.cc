@@ -7,8 +7,8 @@
 namespace depfast::measure {
 namespace {
 
-// Of the rate, in per cent, one after another.
-constexpr std::array kPercent = {20, 65, 95, 120, 20, 120, 20};
+// Of the rate, in per cent, one after another. Each lasts longer than a detector learns.
+constexpr std::array kPercent = {20, 95, 120, 20};
 
 }  // namespace
 

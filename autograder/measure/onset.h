@@ -49,8 +49,8 @@ class Onset {
   std::vector<std::int64_t> new_proposers_;
 };
 
-// Arrivals whose rate changes: 20, 65, 95, 120, 20, 120 and 20 % of a rate, each for the same time.
-// Must outlive the run.
+// Arrivals whose rate changes: 20, 95, 120 and 20 % of a rate, each for the same time. Must outlive
+// the run.
 class ChangingLoad {
  public:
   ChangingLoad(sim::Simulator& simulator, testkit::Operation operation, double rate,

@@ -21,7 +21,7 @@ struct World {
 
 inline constexpr std::array kWorlds = {
     World{"world-near-quick", 200us, 100us, 100}, World{"world-near-slow-disk", 200us, 2ms, 100},
-    World{"world-usual-cheap", 1ms, 300us, 50},   World{"world-usual-costly", 1ms, 2ms, 200},
+    World{"world-usual", 1ms, 300us, 100},        World{"world-usual-costly", 1ms, 2ms, 200},
     World{"world-far", 5ms, 300us, 100},          World{"world-very-far", 20ms, 2ms, 100},
 };
 

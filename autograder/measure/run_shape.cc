@@ -32,7 +32,7 @@ constexpr std::array kShapes = {
     Shape{"long", 10s, false, kForever},
     Shape{"onset", 10s + kAfterOnset, true, kForever, 10s},
     Shape{"long-onset", 90s + kAfterOnset, true, kForever, 90s},
-    Shape{"changing", 70s, true, kForever},
+    Shape{"changing", 60s, true, kForever},
 };
 
 const Shape& ShapeOf(const std::string& name) {

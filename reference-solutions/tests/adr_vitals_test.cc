@@ -3,12 +3,10 @@
 // Levels are read from the answers of the health exchange.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
+#include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
+#include <ostream>
 #include <string>
 #include <utility>
 
@@ -62,6 +60,8 @@ struct Load {
 // A store of three replicas in a world, under a load from its first commit on.
 class Store {
  public:
+  static constexpr Duration kLong = 60s;  // of a load
+
   Store(const std::string& world, const Load& load, double capacity, std::uint64_t seed)
       : sim_(OptionsOf(world, seed)), subject_(MeasuredSubjects().at("set")(sim_, history_, 10s)) {
     sim_.AddObserver(&levels_);
@@ -82,8 +82,6 @@ class Store {
   const std::map<Bad, Time>& fatal() const { return levels_.first; }
 
  private:
-  static constexpr Duration kLong = 100s;
-
   static sim::SimOptions OptionsOf(const std::string& world, std::uint64_t seed) {
     sim::SimOptions options;
     options.replicas = 3;
@@ -115,43 +113,62 @@ class Store {
   std::shared_ptr<void> load_;
 };
 
-void Print(const std::string& title, const Store& store, Time since) {
-  std::printf("%-60s leader %d:", title.c_str(), store.leader());
-  for (const auto& [bad, at] : store.fatal()) {
-    std::printf(" %d %s %.2f", bad.first, bad.second.c_str(),
-                static_cast<double>((at - since).count()) / 1e9);
-  }
-  std::printf("\n");
-  std::fflush(stdout);
+constexpr const char* kWorld = "world-usual-costly";
+constexpr double kCapacity = 1100;  // commands a second in that world
+
+// The level is the victim's, or of a link to it.
+bool IsOf(PeerId victim, const Bad& bad) {
+  return bad.first == victim || bad.second == "link to " + std::to_string(victim);
 }
 
-TEST(AdrVitals, Probe) {
-  const std::string mode = std::getenv("MODE"), only = std::getenv("WORLD");
-  for (const measure::World& world : measure::kWorlds) {
-    if (only != world.name && only != "all") continue;
-    const double capacity = 2100.0 * 100 / world.cost_percent;
-    if (mode == "changing") {
-      for (std::uint64_t seed = 1; seed <= 1; ++seed) {
-        Store store(world.name, {.changes = true}, capacity, seed);
-        store.RunFor(100s);
-        Print(std::string(world.name) + " changing " + std::to_string(seed), store, Time{0});
-      }
-      continue;
+struct Row {
+  const char* preset;
+  const char* resource;  // of the victim
+};
+
+void PrintTo(const Row& row, std::ostream* out) { *out << row.preset; }
+
+class FaultsOfALeader : public testing::TestWithParam<Row> {};
+
+TEST_P(FaultsOfALeader, AreFoundInTime) {
+  for (const Load& load : {Load{65}, Load{.clients = 8}}) {
+    Store store(kWorld, load, kCapacity, 1);
+    store.RunFor(15300ms);
+    ASSERT_TRUE(store.fatal().empty()) << "without a fault";
+    const PeerId victim = store.leader();
+    const Time since = store.now();
+    store.Begin(GetParam().preset, victim);
+    store.RunFor(1300ms);
+    Time first = kNever;
+    for (const auto& [bad, at] : store.fatal()) {
+      const bool is_wanted = std::string(GetParam().resource) == "network"
+                                 ? bad.second.starts_with("link")
+                                 : bad.second == GetParam().resource;
+      if (IsOf(victim, bad) && is_wanted) first = std::min(first, at);
     }
-    for (const Load& load : {Load{65}, Load{.clients = 8}, Load{20}, Load{.clients = 64}}) {
-      if (mode == "two" && (load.percent == 20 || load.clients == 64)) continue;
-      for (const char* preset : {"none", "cpu-slow", "cpu-slow-leader", "cpu-contention",
-                                 "cpu-contention-leader", "net-slow-10ms", "net-slow-40ms", "net-slow",
-                                 "packet-loss-10-percent", "packet-loss-40-percent", "disk-slow"}) {
-        Store store(world.name, load, capacity, 1);
-        store.RunFor(15300ms);
-        const Time since = store.now();
-        if (preset != std::string("none")) store.Begin(preset, store.leader());
-        store.RunFor(3s);
-        Print(std::string(world.name) + " " + std::to_string(load.percent) + "% clients " +
-                  std::to_string(load.clients) + " " + preset,
-              store, since);
-      }
+    EXPECT_LE(first - since, 1300ms) << (load.clients > 0 ? "closed" : "open") << " loop";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    AdrVitals, FaultsOfALeader,
+    testing::Values(Row{"cpu-slow", "processor"}, Row{"cpu-slow-leader", "processor"},
+                    Row{"cpu-contention", "processor"}, Row{"disk-slow", "disk"},
+                    Row{"net-slow-10ms", "network"}, Row{"net-slow-40ms", "network"},
+                    Row{"net-slow", "network"}, Row{"packet-loss-40-percent", "network"}),
+    [](const auto& row) {
+      std::string name = row.param.preset;
+      std::erase(name, '-');
+      return name;
+    });
+
+TEST(AdrVitals, ChangingLoadsAreNoFault) {
+  for (const char* world : {kWorld, "world-very-far"}) {
+    Store store(world, {.changes = true}, world == kWorld ? kCapacity : 2 * kCapacity, 1);
+    store.RunFor(Store::kLong);
+    for (const auto& [bad, at] : store.fatal()) {
+      ADD_FAILURE() << world << ": replica " << bad.first << ", " << bad.second << " at "
+                    << testkit::FormatTime(at);
     }
   }
 }

@@ -30,7 +30,7 @@ WORLDS = frozenset(
     {
         "world-near-quick",
         "world-near-slow-disk",
-        "world-usual-cheap",
+        "world-usual",
         "world-usual-costly",
         "world-far",
         "world-very-far",
@@ -92,7 +92,8 @@ class Run:
     def with_fault(self, fault: str) -> "Run":
         """The run of the same pair with this fault on the same victims, or without any."""
         if fault == NORMAL:
-            return replace(self, fault=NORMAL, places=(), victim=FOLLOWER)
+            shape = ONSET if self.shape == LONG_ONSET else self.shape  # a shorter one says as much
+            return replace(self, fault=NORMAL, shape=shape, places=(), victim=FOLLOWER)
         return replace(self, fault=fault)
 
     def __str__(self) -> str:
