@@ -49,9 +49,9 @@ def test_the_worst_second_counts_wherever_it_begins() -> None:
     ("slow", "slices"),
     [
         (course(), 0),
-        (course(means_ns={FROM + 7: 1_600_000}), 8),
-        (course(means_ns={FROM + 7: 1_400_000}), 0),
-        (course(means_ns={FROM + 7: 1_600_000, FROM - 3: 1_700_000}), 0),
+        (course(means_ns={FROM + 7: 2_100_000}), 8),
+        (course(means_ns={FROM + 7: 1_900_000}), 0),
+        (course(means_ns={FROM + 7: 2_100_000, FROM - 3: 2_200_000}), 0),
         (course(answers={FROM + 4: 49}), 5),
         (course(answers={FROM + 4: 51}), 0),
         (course(means_ns={FROM - 1: 9_000_000}), 0),

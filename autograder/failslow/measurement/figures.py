@@ -124,7 +124,7 @@ BASELINE_SLICES = 100
 """Before the fault: 10 s."""
 AFTERWARDS_SLICES = 20
 """At the window's end, a second after the fault."""
-GOOD = 1.5
+GOOD = 2.0
 """A slice is good up to this many times the mean latency of the baseline, ..."""
 
 
