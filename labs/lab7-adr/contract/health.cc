@@ -13,8 +13,8 @@ constexpr Duration kAnswerMax = 3s;
 }  // namespace
 
 Health::Health(Runtime& runtime)
-    : runtime_(runtime), meter_(runtime), processor_(meter_), disk_(written_) {
-  for (const PeerId id : runtime.peers()) peers_.try_emplace(id, written_);
+    : runtime_(runtime), meter_(runtime), processor_(meter_), disk_(work_) {
+  for (const PeerId id : runtime.peers()) peers_.try_emplace(id, work_);
   runtime_.rpc().HandleInline<AskHealth>(
       [this](const AskHealth&, const Responder<HealthAnswer>& responder) {
         responder.Send({levels(), processor_.is_saturated()});
@@ -35,7 +35,7 @@ void Health::Start() {
 
 std::shared_ptr<DiskEvent> Health::MeasureSync(std::shared_ptr<DiskEvent> write,
                                                std::size_t bytes) {
-  written_ += static_cast<std::int64_t>(bytes);
+  work_.AddWritten(bytes);
   disk_.OnBegin(runtime_.Now());
   runtime_.Spawn("health disk", [this, write, bytes, began = runtime_.Now()] {
     runtime_.set_dependency(Dependency::Heartbeat());

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -46,7 +45,7 @@ class Health final : public HealthView {
 
  private:
   struct Peer {
-    explicit Peer(const std::int64_t& total_work) : link(total_work) {}
+    explicit Peer(const Work& work) : link(work) {}
 
     LinkVital link;
     Levels levels;
@@ -62,7 +61,7 @@ class Health final : public HealthView {
 
   Runtime& runtime_;
   ProcessorMeter meter_;
-  std::int64_t written_ = 0;  // bytes
+  Work work_{meter_};
   ProcessorVital processor_;
   DiskVital disk_;
   std::map<PeerId, Peer> peers_;

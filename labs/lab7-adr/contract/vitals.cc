@@ -27,7 +27,10 @@ void Vital::SetLevel(bool is_slow, Duration value) {
   }
 }
 
-int WorkMeter::Take() { return static_cast<int>(total_ - std::exchange(seen_, total_)); }
+int WorkMeter::Take() {
+  const std::int64_t total = work_.total();
+  return static_cast<int>(total - std::exchange(seen_, total));
+}
 
 // ---- processor ----
 

@@ -1,9 +1,10 @@
 // Vitals: the variables that a replica measures of itself, each with a detector of the student.
 // Given, not submitted.
 //
-// The work of an update is the number of bytes that the replica has written to its log since the
-// update before. It grows as the number of client commands does, and group commit does not change
-// it. Processor time is no such measure: larger batches cost less.
+// The work of an update is what the replica has done since the update before: a unit for each byte
+// written to its log, and for each microsecond of processor time. Bytes grow as the number of
+// client commands does, and group commit does not change that. Processor time alone would fall at
+// saturation, as larger batches cost less. But it tells a leader's load from a follower's.
 #pragma once
 
 #include <cstddef>
@@ -39,16 +40,29 @@ class Vital {
   Level level_ = Level::kWell;
 };
 
+// The work so far.
+class Work {
+ public:
+  explicit Work(const ProcessorMeter& meter) : meter_(meter) {}
+
+  void AddWritten(std::size_t bytes) { written_ += static_cast<std::int64_t>(bytes); }
+  std::int64_t total() const { return written_ + meter_.cost() / 1us; }
+
+ private:
+  const ProcessorMeter& meter_;
+  std::int64_t written_ = 0;
+};
+
 // The work since the call before.
 class WorkMeter {
  public:
-  // `total`: the work so far, which outlives this.
-  explicit WorkMeter(const std::int64_t& total) : total_(total) {}
+  // It outlives this.
+  explicit WorkMeter(const Work& work) : work_(work) {}
 
   int Take();
 
  private:
-  const std::int64_t& total_;
+  const Work& work_;
   std::int64_t seen_ = 0;
 };
 
@@ -82,7 +96,7 @@ class ProcessorVital {
 // ones. It is that of a sync with kPlainBytes: a larger batch takes longer on any disk.
 class DiskVital {
  public:
-  explicit DiskVital(const std::int64_t& total_work) : work_(total_work) {}
+  explicit DiskVital(const Work& work) : work_(work) {}
 
   void Tick(Time now);
   void SetSaturated(bool saturated) { vital_.SetSaturated(saturated); }
@@ -114,7 +128,7 @@ class DiskVital {
 // The value: the time of a round trip to a peer.
 class LinkVital {
  public:
-  explicit LinkVital(const std::int64_t& total_work) : work_(total_work) {}
+  explicit LinkVital(const Work& work) : work_(work) {}
 
   void Tick(Time now);
   void SetSaturated(bool saturated) { vital_.SetSaturated(saturated); }
