@@ -67,6 +67,11 @@ def test_a_run_that_answers_nothing_has_no_good_figures() -> None:
         assert figure(course(), silent) == figures.NOTHING_COMPLETED
 
 
+def test_the_latency_meanwhile_is_that_of_the_fault() -> None:
+    slow = course(means_ns=dict.fromkeys(range(FROM, FROM + 50), 3_000_000) | {TO: 9_000_000})
+    assert figures.latency_during(course(), slow) == pytest.approx(1.0)
+
+
 def test_the_last_two_seconds_are_afterwards() -> None:
     slow = course(
         dict.fromkeys(range(SLICES - 20, SLICES), 90),

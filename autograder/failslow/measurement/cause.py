@@ -40,6 +40,7 @@ OBSERVED = {
     "loss": "a slow leader leads on, or hands over late",
     "worst second": "a slow leader leads on, or hands over late",
     "recovery": "a slow leader leads on, or hands over late",
+    "latency meanwhile": "a slow leader leads on, or hands over late",
     "needless leaders": "a leader hands over without a fault",
 }
 """The causes of figures that are no delay."""

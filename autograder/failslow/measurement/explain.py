@@ -22,6 +22,7 @@ OBSERVERS: dict[str, Callable[[Explained], list[str]]] = {
     "loss": cause.hand_over,
     "worst second": cause.hand_over,
     "recovery": cause.hand_over,
+    "latency meanwhile": cause.hand_over,
     "loss afterwards": cause.hand_over,
     "latency afterwards": cause.hand_over,
     "needless leaders": cause.needless,

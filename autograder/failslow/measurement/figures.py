@@ -175,6 +175,17 @@ def recovery_ns(_: Sample, slow: Sample) -> float:
     return float((last + 1 - onset.fault_from) * WINDOW_NS)
 
 
+def latency_during(_: Sample, slow: Sample) -> float:
+    """The share by which mean latency grew while the fault lasted."""
+    onset = _onset(slow)
+    return _growth(onset.means_ns, onset, onset.means_ns[onset.fault_from : onset.fault_to])
+
+
+def _growth(means_ns: Sequence[int], onset: Onset, later_ns: Sequence[int]) -> float:
+    before = _mean(_baseline(means_ns, onset))
+    return _mean(later_ns) / before - 1.0 if before > 0 else NOTHING_COMPLETED
+
+
 def loss_afterwards(_: Sample, slow: Sample) -> float:
     before = _mean(_baseline(slow.completions, _onset(slow)))
     after = _mean(slow.completions[-AFTERWARDS_SLICES:])
@@ -183,9 +194,7 @@ def loss_afterwards(_: Sample, slow: Sample) -> float:
 
 def latency_afterwards(_: Sample, slow: Sample) -> float:
     onset = _onset(slow)
-    before = _mean(_baseline(onset.means_ns, onset))
-    after = _mean(onset.means_ns[-AFTERWARDS_SLICES:])
-    return after / before - 1.0 if before > 0 else NOTHING_COMPLETED
+    return _growth(onset.means_ns, onset, onset.means_ns[-AFTERWARDS_SLICES:])
 
 
 def needless_leaders(base: Sample, _: Sample) -> float:
@@ -272,6 +281,11 @@ FIGURES = {
         worst_second, percent, "in the worst second of the fault, throughput was {} lower"
     ),
     "recovery": _figure(recovery_ns, seconds, "{} passed until all was as before the fault"),
+    "latency meanwhile": Figure(
+        latency_during,
+        percent,
+        lambda value: f"while the fault lasted, average latency {growth(value)}",
+    ),
     "loss afterwards": _figure(
         loss_afterwards, percent, "after the fault, throughput was {} lower than before it"
     ),
