@@ -46,7 +46,7 @@ void RunHandoverScope(testkit::ScopedRun& run, const testkit::Deviations& deviat
   kv::KvClient client(world.cluster.simulator());
   client.set_first(leader);
   WriteTwo(world, client);
-  world.FindsItselfSlow(leader);
+  world.FindsItselfSlow(leader, {HandoverWorld::Well(world.Others(leader)[0])});
   WriteTwo(world, client);
   std::ignore = world.WaitForSuccessor(leader, raft::kDrainMax + raft::kTakeOverMax);
   if (calm > world.cluster.now()) world.cluster.RunFor(calm - world.cluster.now());

@@ -13,9 +13,9 @@ namespace depfast::adr {
 inline constexpr Duration kUnnoticed = 5ms;
 inline constexpr Duration kTooLate = raft::kTakeOverMax + raft::kElectionTimeoutMax;
 
-// One run of the scope. A leader commits two commands, finds itself slow, and gets two more while
-// it hands over. When the last fault is over, a command commits and every replica applies it. Uses
-// the assertions of GoogleTest.
+// One run of the scope. A leader commits two commands, finds itself slow and one peer well, and
+// gets two more commands while it hands over. When the last fault is over, a command commits and
+// every replica applies it. Uses the assertions of GoogleTest.
 void RunHandoverScope(testkit::ScopedRun& run, const testkit::Deviations& deviations);
 
 }  // namespace depfast::adr
