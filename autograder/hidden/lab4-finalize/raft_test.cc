@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "depfast/host/frame.h"
 #include "finalize_world.h"
 #include "raft_messages.h"
 #include "round_grace.h"
+#include "sim/observer.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
 
@@ -38,7 +42,7 @@ void ExpectNothingTwice(FinalizeWorld& world, PeerId leader, const std::vector<P
 }
 
 // The follower that makes the quorum takes 60 ms, the other 140 ms: 80 ms after the quorum.
-GRADED_TEST(RaftGrace, BeginsAtTheQuorum, "4a-raft", 2,
+GRADED_TEST(RaftGrace, BeginsAtTheQuorum, "4a-raft", 1,
             "The grace of a round begins at its quorum: a follower whose answer comes within the "
             "grace of a slow quorum is sent no entry twice.") {
   FinalizeWorld world({.replicas = 3, .seed = 440});
@@ -288,6 +292,132 @@ GRADED_TEST(RaftGrace, OfADeposedLeaderEnds, "4a-raft", 1,
             "releases the round's calls.") {
   ASSERT_NO_FATAL_FAILURE(ExpectNoRoundsLeft(/*quorum_takes=*/200ms));
   ASSERT_NO_FATAL_FAILURE(ExpectNoRoundsLeft(/*quorum_takes=*/10ms));
+}
+
+// The rounds that wait at a leader for a follower whose link is full, and when they are taken back:
+// the end of a call, as the wire shows it.
+class HeldRounds : private sim::Observer {
+ public:
+  explicit HeldRounds(sim::Simulator& simulator) { simulator.AddObserver(this); }
+
+  // Takes note of the rounds for this follower from now on. Forgets all before.
+  void Watch(PeerId follower) {
+    follower_ = follower;
+    rounds_.clear();
+  }
+
+  std::size_t count() const { return rounds_.size(); }
+  // Each round is taken back between the two times after it was sent.
+  void ExpectEnds(Duration least, Duration most) const {
+    for (const auto& [frame, round] : rounds_) {
+      ASSERT_LT(round.end, kForever) << "a round's call does not end";
+      EXPECT_GE(round.end - round.begin, least) << "from the round to the end of its calls";
+      EXPECT_LE(round.end - round.begin, most) << "from the round to the end of its calls";
+    }
+  }
+
+ private:
+  struct Round {
+    Time begin;
+    Time end = kForever;
+  };
+
+  void OnFrame(sim::FrameStage stage, PeerId, PeerId to, Time now, const Bytes& frame) override {
+    if (to != follower_) return;
+    if (stage == sim::FrameStage::kQueued && HasNewEntries(*frame)) rounds_[frame] = {now};
+    if (stage == sim::FrameStage::kOnWire) rounds_.erase(frame);
+    const auto found = rounds_.find(frame);
+    if (stage == sim::FrameStage::kReleased && found != rounds_.end()) found->second.end = now;
+  }
+
+  // Catch-up sends entries again.
+  bool HasNewEntries(const std::string& frame) {
+    std::string error;
+    const auto sent = DecodeFrame(frame, error);
+    if (!sent || sent->header.method != raft::AppendEntries::kMethod) return false;
+    const auto append = DecodeBody<raft::AppendEntries>(sent->body, error);
+    if (!append || append->entries.empty()) return false;
+    const std::pair last(append->entries.back().term,
+                         append->prev_log_index + append->entries.size());
+    return std::exchange(last_[follower_], std::max(last_[follower_], last)) < last;
+  }
+
+  PeerId follower_ = kNobody;
+  std::map<Bytes, Round> rounds_;
+  // Term and index of the latest entry that was sent, by follower.
+  std::map<PeerId, std::pair<std::uint64_t, std::uint64_t>> last_;
+};
+
+// A link takes one round, and the rounds behind it wait at their sender.
+class OneGraceWorld : public FinalizeWorld {
+ public:
+  OneGraceWorld() : FinalizeWorld({.replicas = 3, .seed = 454, .profile = NarrowLinks()}) {}
+
+  // One follower makes the quorum, after `quorum_takes`. The other one's link is full.
+  void ExpectOneGrace(Duration quorum_takes) {
+    constexpr Duration kSoon = 30ms;
+    const PeerId leader = WaitForProposer(4s);
+    ASSERT_NE(leader, kNobody);
+    cluster.RunFor(1s);
+    ASSERT_TRUE(WaitForAllApplied());
+    const auto others = Others(leader);
+    cluster.Begin(faults::LinkSlow({leader}, {others[1]}, 600ms));
+    ASSERT_EQ(Write(leader, 1ms, {.bytes = kWindow}).size(), 1u);  // the link is full
+    held_.Watch(others[1]);
+    cluster.Begin(faults::NetSlow({others[0]}, quorum_takes));
+    ASSERT_EQ(Write(leader, 1ms, {.bytes = kWindow}).size(), 1u);
+    cluster.RunFor(600ms);
+    EXPECT_GT(held_.count(), 0u) << "no round has waited: the test shows nothing";
+    held_.ExpectEnds(raft::kRoundGrace, quorum_takes + raft::kRoundGrace + kSoon);
+    cluster.Heal();
+  }
+
+  // No round finds anybody for a while.
+  void LoseRounds() {
+    const PeerId leader = WaitForProposer();
+    ASSERT_NE(leader, kNobody);
+    cluster.Schedule({faults::CutFault({leader}, Others(leader)).From(cluster.now()).For(250ms)});
+    Write(leader, 250ms, {.interval = 50ms});
+  }
+
+ private:
+  static constexpr std::size_t kWindow = 1024;
+
+  static sim::Profile NarrowLinks() {
+    sim::Profile profile = sim::Profile::Lab();
+    profile.net.window_bytes = kWindow;
+    return profile;
+  }
+
+  HeldRounds held_{cluster.simulator()};
+};
+
+// A Wait on a late quorum may time out before it. The grace begins then, or at the quorum.
+GRADED_TEST(RaftGrace, IsOneInEachRound, "4a-raft", 1,
+            "Each round has one grace, and not a longer one: neither a round with a late quorum, "
+            "nor those after it, after lost rounds, or of the next leader.") {
+  OneGraceWorld world;
+  {
+    SCOPED_TRACE("at first");
+    ASSERT_NO_FATAL_FAILURE(world.ExpectOneGrace(/*quorum_takes=*/0ms));
+  }
+  {
+    SCOPED_TRACE("the quorum is late");
+    ASSERT_NO_FATAL_FAILURE(world.ExpectOneGrace(/*quorum_takes=*/115ms));
+  }
+  {
+    SCOPED_TRACE("after lost rounds");
+    ASSERT_NO_FATAL_FAILURE(world.LoseRounds());
+    ASSERT_NO_FATAL_FAILURE(world.ExpectOneGrace(/*quorum_takes=*/0ms));
+  }
+  {
+    SCOPED_TRACE("the next leader");
+    world.cluster.Crash(world.WaitForProposer());
+    ASSERT_NE(world.WaitForProposer(4s), kNobody);
+    world.cluster.Heal();
+    ASSERT_NO_FATAL_FAILURE(world.ExpectOneGrace(/*quorum_takes=*/0ms));
+  }
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 // The dead leader answers neither vote nor pre-vote.
