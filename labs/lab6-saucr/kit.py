@@ -1,26 +1,33 @@
 """The knowledge of lab 6 alone: see failslow/extras/lab_kits.py.
 
 `kit bench saucr`: the reference SAUCR on real sockets and disks, beside a log in memory and one on
-disks. Both are variants of the reference.
+disks. Both are variants of the reference. A long check: a small world under every schedule with two
+deviations.
 """
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.build import cmake
+from failslow.build import cmake, gtest
 from failslow.extras.bench import disk, load, servers, verified
 from failslow.extras.bench.figures import Figure, Section
 from failslow.extras.bench.load import Load
 from failslow.extras.bench.servers import Servers
 from failslow.extras.bench.verified import Pair
+from failslow.extras.check.step import Counts
 from failslow.extras.faults.verdict import CONFIDENCE, FAIL, INCONCLUSIVE, PASS, middle
 from failslow.lab.mutants import variants_of
 
 MANY_SEEDS = ("Chaos.SurvivesAnything", "Partitions.RandomCuts")
 """Chaos: a rule that is broken may break rarely."""
+
+SCOPE = "SaucrScope.EverySchedule"
+SCOPE_DEVIATIONS, SCOPE_TIMEOUT_S = 2, 1800
+"""A grade has one deviation. The limit of time is for a slow machine."""
 
 SAUCR, MEMORY, DISK = "saucr", "memory-durable", "disk-durable"
 REPLICAS = 5
@@ -97,6 +104,19 @@ def _started(kit: Kit, system: str) -> Iterator[Servers]:
     with servers.replicas_of(kit, "log", program, replicas=REPLICAS) as cluster:
         load.run(kit, cluster, Load(8), warm_up_ms=1000, window_ms=200)
         yield cluster
+
+
+def many_seeds(kit: Kit, seeds: range) -> Counts:
+    """SCOPE with SCOPE_DEVIATIONS, once: its world is that of one seed."""
+    options = gtest.Options(bound=SCOPE_DEVIATIONS, timeout_s=SCOPE_TIMEOUT_S)
+    outcome = gtest.run_test(kit.binary("lab6_hidden_sim"), SCOPE, options)
+    explored = json.loads(outcome.explored)
+    counts = Counts()
+    for failure in outcome.failures:
+        counts.expect(False, f"{SCOPE} fails with {SCOPE_DEVIATIONS} deviations: {failure}")
+    counts.expect(explored["complete"], f"{SCOPE} ends before all schedules have run")
+    counts.remarks.append(f"{SCOPE}: {sum(explored['runs'])} schedules")
+    return counts
 
 
 BENCHMARKS = {"saucr": run}

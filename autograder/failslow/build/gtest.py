@@ -83,8 +83,9 @@ class Options:
 
     `perturb`: what is done to the memory of the replicas. `twin`: to that of their twins; None:
     they have none. `shrink`: runs that may look for the shortest schedule that fails; 0 to show it
-    as it is. `schedule`: the only schedule that a test performs which explores. `deadline`: the
-    test ends then, at the latest.
+    as it is. `schedule`: the only schedule that a test performs which explores. `bound`: the most
+    deviations of its schedules; None for the test's own. `deadline`: the test ends then, at the
+    latest.
     """
 
     replica: Path | None = None
@@ -95,6 +96,7 @@ class Options:
     record: Path | None = None
     shrink: int = 0
     schedule: Path | None = None
+    bound: int | None = None
     timeout_s: float = TEST_TIMEOUT_S
     deadline: float = deadline.NONE
 
@@ -206,6 +208,7 @@ def _argv(binary: Path, test: str, options: Options, scratch: Path) -> list[str 
         "record": options.record,
         "shrink": options.shrink or None,
         "schedule": options.schedule,
+        "bound": options.bound,
     }
     return argv + [f"--{name}={value}" for name, value in given.items() if value is not None]
 
