@@ -130,6 +130,25 @@ GRADED_TEST(FinalizeGrace, BelongsToOneFanOut, "4a", 2,
   EXPECT_TRUE(IsAt(reports[2].ended_ns, 200ms)) << "(the event of Finalize is ready)";
 }
 
+GRADED_TEST(FinalizeGrace, HoldsIfTheCallerForgets, "4a", 1,
+            "Until the grace is over late answers vote in the quorum, also if the caller keeps "
+            "neither the quorum nor the event.") {
+  FanOutRunner runner({.replicas = 4, .seed = 419});
+  for (const bool first : {true, false}) {
+    const auto report = runner.Run({{.needed = 1,
+                                     .plan = {{}, After(50ms), After(150ms)},
+                                     .finalize_first = first,
+                                     .forgets = true,
+                                     .wait_ns = Ns(1s),
+                                     .grace_ns = Ns(100ms)}},
+                                   300ms)[0];
+    EXPECT_TRUE(Ended(report.calls[1], End::kAnswered, 50ms));
+    EXPECT_TRUE(Ended(report.calls[2], End::kReleased, 100ms));
+    EXPECT_EQ(report.asked, 2) << "of three answers two come within the grace";
+    EXPECT_FALSE(report.is_kept) << "the grace is over, and the quorum lives";
+  }
+}
+
 // A fan-out's end by the rules. Moments of different kinds are at least 5 ms apart: answers
 // come at multiples of 20 ms, a Wait ends 10 ms after one, and a grace adds 5 ms.
 struct Expected {
@@ -259,7 +278,7 @@ GRADED_TEST(FinalizeEnd, IsFinal, "4a", 1, "An answer after the grace changes no
 
 // 200 fan-outs in 200 ms; the last peer takes a second for each message. The connection takes 256
 // KiB, the rest of 1.6 MB waits at replica 0.
-GRADED_TEST(FinalizeEnd, LeavesNothingForAVerySlowPeer, "4a", 3,
+GRADED_TEST(FinalizeEnd, LeavesNothingForAVerySlowPeer, "4a", 2,
             "When a peer takes a second for a message, no call, frame, coroutine or memory is left "
             "of fan-outs whose grace is over, even if the caller has forgotten them.") {
   constexpr int kFanOuts = 200;

@@ -64,9 +64,11 @@ struct FanOutReport {
   // The quorum's counts at the end of the list; zero if it is forgotten.
   std::int32_t yes = 0, no = 0, lost = 0;
   std::vector<CallReport> calls;  // by peer, ascending
+  std::int32_t asked = 0;         // answers about which the quorum has asked its `accept`
   // The quorum is alive at the end of the list, although the driver has dropped it.
   bool is_kept = false;
-  MSGPACK_DEFINE(waited_ns, called_ns, returned_ns, ended_ns, failed, yes, no, lost, calls, is_kept)
+  MSGPACK_DEFINE(waited_ns, called_ns, returned_ns, ended_ns, failed, yes, no, lost, calls, asked,
+                 is_kept)
 };
 
 // In the order of the list.

@@ -67,6 +67,7 @@ class Running {
       report_.no = quorum_->no();
       report_.lost = quorum_->lost();
     }
+    report_.asked = *asked_;
     quorum_ = nullptr;
     report_.is_kept = !kept_.expired();
     return report_;
@@ -78,7 +79,10 @@ class Running {
     const auto quorum =
         std::make_shared<QuorumEvent>(plan_.needed, static_cast<int>(runtime_.peers().size()));
     for (const auto& call : round.calls()) {
-      quorum->Add(call, [&answered = *call] { return answered.reply().yes; });
+      quorum->Add(call, [asked = asked_, &answered = *call] {
+        ++*asked;
+        return answered.reply().yes;
+      });
       endings_.push_back(std::make_shared<Ending>(start_));
       call->NotifyOnDecision(endings_.back());
     }
@@ -120,6 +124,8 @@ class Running {
   std::vector<std::shared_ptr<Ending>> endings_;  // by peer, ascending
   std::shared_ptr<QuorumEvent> quorum_;           // null if the plan forgets it
   std::weak_ptr<QuorumEvent> kept_;
+  // A quorum that is kept too long may outlive this.
+  std::shared_ptr<std::int32_t> asked_ = std::make_shared<std::int32_t>(0);
 };
 
 }  // namespace
