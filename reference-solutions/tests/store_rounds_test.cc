@@ -5,17 +5,21 @@
 // STORE_ROUNDS_SEED: the faults, the victims, and the number of commands before and under each
 // fault. A failure names the rounds that its operations were in, with their faults.
 //
-// The faults: SIGKILL of one replica or of all, a power cut of one, most or all, SIGSTOP, a full
-// disk that has room again later, and a disk whose operations fail until the replica is started
-// again.
+// The faults: SIGKILL of one replica or of all, a power cut of one or of all, SIGSTOP, a full disk
+// that has room again later, and a disk whose operations fail until the replica is started again.
+// Or a majority loses its power, and the others stop: then nobody has what was in memories until
+// they go on.
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -35,6 +39,8 @@ using faults::FaultKind;
 
 constexpr int kClients = 6;
 constexpr std::uint64_t kMoreMax = 150;  // commands until a fault, or under it
+// SAUCR is in fast mode again then: memories alone have the latest commands.
+constexpr std::uint64_t kMoreUntilFast = 500;
 constexpr std::uint64_t kStepsMax = 50'000'000;
 constexpr std::int64_t kAlways = 1000;  // per mille
 
@@ -85,7 +91,8 @@ class StoreRounds : public testing::Test {
     SCOPED_TRACE(Title(rounds_.size() - 1));
     std::printf("%s\n", Title(rounds_.size() - 1).c_str());
     std::fflush(stdout);
-    ASSERT_TRUE(AwaitMore()) << "the store does not serve before the fault";
+    ASSERT_TRUE(fault == Fault::kCutMost ? load_.AwaitMore(kMoreUntilFast) : AwaitMore())
+        << "the store does not serve before the fault";
     Inject(fault, victim);
     if (!HitsAll(fault) && fault != Fault::kCutMost) {
       ASSERT_TRUE(AwaitMore()) << "the store does not serve under the fault";
@@ -124,7 +131,7 @@ class StoreRounds : public testing::Test {
                                           "SIGSTOP of",
                                           "a full disk of",
                                           "failed disk operations of",
-                                          "a power cut of a majority, with"};
+                                          "a power cut of a majority while the others stop, with"};
     const std::string who = HitsAll(fault) ? " led by " : " ";
     const int replica = HitsAll(fault) ? leader : victim;
     return kNames[static_cast<std::size_t>(fault)] + who + "replica " + std::to_string(replica) +
@@ -138,12 +145,20 @@ class StoreRounds : public testing::Test {
 
   bool AwaitMore() { return load_.AwaitMore(1 + random_.Below(kMoreMax)); }
 
+  int Leader() { return LeaderOf(All()); }
+
   // A command for the proposer alone is refused by the others. -1: nobody answers it.
-  int Leader() {
-    for (int id = 0; id < cluster_.size(); ++id) {
+  int LeaderOf(const std::vector<int>& replicas) {
+    for (const int id : replicas) {
       if (AnswersReads(cluster_, id, ++forwards_)) return id;
     }
     return -1;
+  }
+
+  std::vector<int> All() const {
+    std::vector<int> all(static_cast<std::size_t>(cluster_.size()));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
   }
 
   std::vector<int> Victims(Fault fault, int victim) const {
@@ -154,14 +169,34 @@ class StoreRounds : public testing::Test {
     return victims;
   }
 
+  std::vector<int> Others(Fault fault, int victim) const {
+    std::vector<int> others = All();
+    for (const int id : Victims(fault, victim)) std::erase(others, id);
+    return others;
+  }
+
+  // A majority that trusts its disks serves without the others, and decides anew what was in
+  // memories. One that does not is silent until they go on.
+  void StartWithoutOthers(int victim) {
+    constexpr auto kSeveralElections = 2s;
+    const auto victims = Victims(Fault::kCutMost, victim);
+    for (const int id : victims) cluster_.Start(id);
+    const auto limit = std::chrono::steady_clock::now() + kSeveralElections;
+    while (LeaderOf(victims) < 0 && std::chrono::steady_clock::now() < limit) poll(nullptr, 0, 1);
+    for (const int id : Others(Fault::kCutMost, victim)) cluster_.Signal(id, SIGCONT);
+  }
+
   void Inject(Fault fault, int victim) {
     switch (fault) {
       case Fault::kKill:
       case Fault::kKillAll:
         cluster_.Kill(Victims(fault, victim));
         return;
-      case Fault::kCut:
       case Fault::kCutMost:
+        cluster_.CutPower(Victims(fault, victim));
+        for (const int id : Others(fault, victim)) cluster_.Signal(id, SIGSTOP);
+        return;
+      case Fault::kCut:
       case Fault::kCutAll:
         cluster_.CutPower(Victims(fault, victim));
         return;
@@ -188,9 +223,11 @@ class StoreRounds : public testing::Test {
       case Fault::kFailedDisk:  // out of service for good: an operator ends it
         cluster_.Kill({victim});
         break;
+      case Fault::kCutMost:
+        StartWithoutOthers(victim);
+        return;
       case Fault::kKill:
       case Fault::kCut:
-      case Fault::kCutMost:
       case Fault::kKillAll:
       case Fault::kCutAll:
         break;
