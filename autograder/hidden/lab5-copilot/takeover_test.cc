@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "copilot_world.h"
 #include "frame_counter.h"
@@ -58,6 +59,26 @@ void ATakerThatHasPromisedMoreGivesUp() {
   }
 }
 
+// The follower promises at once, and the taker's disk is slow.
+void AnOwnPromiseIsDurable() {
+  Stage stage(564);
+  SentRequests<Prepare> prepares(stage.cluster);
+  SentRequests<Accept> accepts(stage.cluster);
+  for (const PeerId id : {PeerId{1}, kFollower}) {
+    EXPECT_TRUE(stage.Ask(ProposalOfP(1, 0), id).recorded);
+  }
+  stage.ConnectWithoutThePilot();
+  stage.cluster.Begin(faults::FsDelay({1}, 100ms));
+  SubmitTo(stage.client(), 1, 1);
+  const auto of_p = [](const auto& sent) { return sent.request.lane == Lane::kPilot; };
+  stage.cluster.RunUntil([&] { return std::ranges::any_of(accepts.all(), of_p); }, 2s);
+  const auto accept = std::ranges::find_if(accepts.all(), of_p);
+  const auto prepare = std::ranges::find_if(prepares.all(), of_p);
+  ASSERT_TRUE(accept != accepts.all().end() && prepare != prepares.all().end())
+      << "P.1 is not taken over";
+  EXPECT_GE(accept->when - prepare->when, 100ms) << "its own promise is not on its disk yet";
+}
+
 // Nobody else waits for the pilot's entry: the copilot gets no command.
 void AMajorityThatReturnsDecides() {
   CopilotWorld world({.replicas = 3, .seed = 560});
@@ -78,7 +99,9 @@ void AMajorityThatReturnsDecides() {
 
 GRADED_TEST(CopilotTakeover, AnEntryIsTakenOverOnce, "5d", 1,
             "The entries of a dead pilot, and an own one that found no majority, are taken over in "
-            "a few attempts each. A taker that has promised a higher ballot gives up.") {
+            "a few attempts each. A taker's own promise counts once it is on its disk, and ends "
+            "its takeovers at lower ballots.") {
+  ASSERT_NO_FATAL_FAILURE(AnOwnPromiseIsDurable());
   ASSERT_NO_FATAL_FAILURE(ATakerThatHasPromisedMoreGivesUp());
   ASSERT_NO_FATAL_FAILURE(AMajorityThatReturnsDecides());
   CopilotWorld world({.replicas = 3, .seed = 553});
@@ -101,10 +124,10 @@ class Patience {
   explicit Patience(std::uint64_t seed)
       : stage_(seed), proposals_(stage_.cluster), prepares_(stage_.cluster) {}
 
-  // The copilot hears of P.1 and P.2, and has a command.
-  void Begin() {
+  // The copilot hears of P.1 up to P.`last`, and has a command.
+  void Begin(EntryIndex last = 2) {
     stage_.ConnectWithoutThePilot();
-    for (const EntryIndex index : {EntryIndex{1}, EntryIndex{2}}) {
+    for (EntryIndex index = 1; index <= last; ++index) {
       stage_.client().Call(1, ProposalOfP(index, 0), 1s, [](const auto&) {});
     }
     SubmitTo(stage_.client(), 1, 1);
@@ -162,9 +185,28 @@ void EachEntryHasItsPatience() {
   EXPECT_LT(again.TakenOver(2), kForever);
 }
 
+// Later entries are decided meanwhile, one by one. Each wakes the copilot up.
+void AWakeUpIsNoNewPatience() {
+  constexpr EntryIndex kLast = 9;
+  Patience alone(565);
+  ASSERT_NO_FATAL_FAILURE(alone.Begin(kLast));
+  alone.RunUntil(500ms);
+  const Duration patience = alone.TakenOver(1);
+  ASSERT_LT(patience, kForever) << "P.1 is not taken over";
+  Patience woken(565);
+  ASSERT_NO_FATAL_FAILURE(woken.Begin(kLast));
+  for (EntryIndex index = 2; index <= kLast; ++index) {
+    woken.RunUntil(patience * static_cast<int>(index) / 4);
+    woken.Decide(index);
+  }
+  woken.RunUntil(500ms);
+  EXPECT_LT(woken.TakenOver(1), patience * 3 / 2) << "it begins anew with each decision";
+}
+
 GRADED_TEST(CopilotTakeover, AllThatIsLateIsTakenOver, "5d", 1,
             "The entries behind the one that a pilot waits for are late, too: they are taken over "
-            "with it, and those before it. Each has the whole patience.") {
+            "with it, and those before it. Each has one whole patience, whatever happens then.") {
+  ASSERT_NO_FATAL_FAILURE(AWakeUpIsNoNewPatience());
   ASSERT_NO_FATAL_FAILURE(AnEarlierEntryIsTakenOver());
   ASSERT_NO_FATAL_FAILURE(EachEntryHasItsPatience());
   Stage stage(557);
@@ -218,8 +260,9 @@ GRADED_TEST(CopilotTakeover, ThePatienceFollowsTheNetwork, "5d", 1,
 
 // The time from the copilot's decision of an entry to its takeover of the pilot's entry before
 // that. The pilot is slow to hear, and all else is as `always` says for a while before.
-Duration PatienceUnder(const faults::FaultPlan& always) {
-  CopilotWorld world({.replicas = 5, .seed = 563});
+Duration PatienceUnder(int replicas, const faults::FaultPlan& always) {
+  CopilotWorld world(
+      {.replicas = replicas, .seed = 563, .profile = sim::Profile::TeachingLowJitter()});
   EXPECT_TRUE(world.WaitForPilots());
   for (const faults::Fault& fault : always) world.cluster.Begin(fault);
   world.SubmitEvery(100ms, 60);
@@ -232,7 +275,9 @@ Duration PatienceUnder(const faults::FaultPlan& always) {
     return found == sent.all().end() ? kForever : found->when;
   };
   testkit::Client client(world.cluster.simulator());
-  world.cluster.Begin(faults::CutFault({1, 2, 3, 4}, {0}));
+  std::vector<PeerId> others;
+  for (PeerId id = 1; id < replicas; ++id) others.push_back(id);
+  world.cluster.Begin(faults::CutFault(others, {0}));
   SubmitTo(client, 0, 1);
   world.cluster.RunFor(100ms);
   SubmitTo(client, 1, 2);
@@ -242,13 +287,28 @@ Duration PatienceUnder(const faults::FaultPlan& always) {
   return first(prepares, Lane::kPilot) - first(commits, Lane::kCopilot);
 }
 
+// The copilot and three others of seven are a majority, and a fast quorum is late. So each of its
+// entries takes the slow path, which begins after the answers of the majority.
+void TheSlowPathIsNoPartOfARound() {
+  const auto dead = faults::CrashFault({6});
+  const auto slow = faults::LinkSlow({0, 5}, {1}, 60ms);
+  EXPECT_LT(PatienceUnder(7, {dead, slow}), 9ms) << "a majority is near";
+  const Duration distant = PatienceUnder(7, {dead, slow, faults::NetSlow({1, 2, 3, 4}, 20ms)});
+  EXPECT_GT(distant, 70ms) << "a majority takes 40 ms";
+  EXPECT_LT(distant, 100ms) << "a majority takes 40 ms";
+}
+
 GRADED_TEST(CopilotTakeover, ThePatienceIsThatOfAMajority, "5d", 1,
-            "The patience before a takeover is twice the time of a majority, its disks included. "
-            "One replica that is slow by 40 ms does not lengthen it.") {
-  EXPECT_LT(PatienceUnder({}), 30ms) << "all are near";
-  EXPECT_LT(PatienceUnder({faults::NetSlow({2}, 40ms)}), 30ms) << "a majority is near";
-  EXPECT_GT(PatienceUnder({faults::NetSlow({0, 1, 2, 3, 4}, 20ms)}), 60ms) << "all are distant";
-  EXPECT_GT(PatienceUnder({faults::FsDelay({0, 1, 2, 3, 4}, 40ms)}), 150ms)
+            "The patience before a takeover is twice the time of a majority's answers, their disks "
+            "included. It is that of no replica alone, and of no slow path.") {
+  ASSERT_NO_FATAL_FAILURE(TheSlowPathIsNoPartOfARound());
+  EXPECT_LT(PatienceUnder(5, {}), 30ms) << "all are near";
+  EXPECT_LT(PatienceUnder(5, {faults::NetSlow({2}, 40ms)}), 30ms) << "a majority is near";
+  EXPECT_LT(PatienceUnder(5, {faults::FsDelay({1}, 40ms)}), 30ms) << "the others' disks are fast";
+  const Duration distant = PatienceUnder(5, {faults::NetSlow({0, 1, 2, 3, 4}, 20ms)});
+  EXPECT_GT(distant, 70ms) << "all are distant, and a majority takes 40 ms";
+  EXPECT_LT(distant, 100ms) << "all are distant, and a majority takes 40 ms";
+  EXPECT_GT(PatienceUnder(5, {faults::FsDelay({0, 1, 2, 3, 4}, 40ms)}), 150ms)
       << "all disks are slow, and write the pilot's entry before the copilot's";
 }
 
