@@ -79,6 +79,31 @@ void AnOwnPromiseIsDurable() {
   EXPECT_GE(accept->when - prepare->when, 100ms) << "its own promise is not on its disk yet";
 }
 
+// The follower has run many large entries, and has thrown away P.1. The copilot has not heard that
+// P.1 is decided.
+void WhatIsGoneIsLearned() {
+  constexpr EntryIndex kLast = 24;
+  constexpr std::size_t kBytes = std::size_t{512} << 10;
+  Stage stage(567);
+  const auto large = [](EntryIndex index) {
+    FastAccept proposal = ProposalOfP(index, 0);
+    proposal.commands.front().text.resize(kBytes);
+    return proposal;
+  };
+  for (EntryIndex index = 1; index <= kLast; ++index) {
+    EXPECT_TRUE(stage.Ask(large(index)).recorded);
+    EXPECT_TRUE(stage.Ask(Commit{Lane::kPilot, index, false, 0, kPilots}).known);
+  }
+  EXPECT_TRUE(stage.Ask(large(1), 1).recorded);
+  const auto told = stage.Ask(Prepare{Lane::kPilot, FirstBallot(kPilots) + 4, 1, true, 0});
+  ASSERT_TRUE(told.is_gone) << "it has thrown P.1 away";
+  const SentRequests<Learn> questions(stage.cluster);
+  stage.ConnectWithoutThePilot();
+  SubmitTo(stage.client(), 1, 1);
+  EXPECT_TRUE(stage.cluster.RunUntil([&] { return !questions.all().empty(); }, 500ms))
+      << "a taker hears that P.1 is decided, and does not ask for the decision";
+}
+
 // Nobody else waits for the pilot's entry: the copilot gets no command.
 void AMajorityThatReturnsDecides() {
   CopilotWorld world({.replicas = 3, .seed = 560});
@@ -102,6 +127,7 @@ GRADED_TEST(CopilotTakeover, AnEntryIsTakenOverOnce, "5d", 1,
             "a few attempts each. A taker's own promise counts once it is on its disk, and ends "
             "its takeovers at lower ballots.") {
   ASSERT_NO_FATAL_FAILURE(AnOwnPromiseIsDurable());
+  ASSERT_NO_FATAL_FAILURE(WhatIsGoneIsLearned());
   ASSERT_NO_FATAL_FAILURE(ATakerThatHasPromisedMoreGivesUp());
   ASSERT_NO_FATAL_FAILURE(AMajorityThatReturnsDecides());
   CopilotWorld world({.replicas = 3, .seed = 553});
