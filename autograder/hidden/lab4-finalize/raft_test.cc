@@ -420,10 +420,67 @@ GRADED_TEST(RaftGrace, IsOneInEachRound, "4a-raft", 1,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+// When messages that wait for a follower are taken back, whatever they are.
+class HeldMessages : private sim::Observer {
+ public:
+  HeldMessages(sim::Simulator& simulator, PeerId follower) : follower_(follower) {
+    simulator.AddObserver(this);
+  }
+
+  std::size_t count() const { return messages_.size(); }
+  // Of those that were sent between the two times.
+  std::vector<Time> EndsOf(Time from, Time to) const {
+    std::vector<Time> ends;
+    for (const auto& [frame, message] : messages_) {
+      if (message.first >= from && message.first <= to) ends.push_back(message.second);
+    }
+    return ends;
+  }
+
+ private:
+  void OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time now,
+               const Bytes& frame) override {
+    if (to != follower_ || from >= kFirstClient) return;
+    if (stage == sim::FrameStage::kQueued) messages_[frame] = {now, kForever};
+    if (stage == sim::FrameStage::kReleased) messages_[frame].second = now;
+  }
+
+  const PeerId follower_;
+  std::map<Bytes, std::pair<Time, Time>> messages_;
+};
+
+// Each link of the leader is full, so nobody confirms a read.
+void LostReadsHaveTheGrace() {
+  constexpr Duration kSoon = 30ms;
+  sim::Profile narrow = sim::Profile::Lab();
+  narrow.net.window_bytes = 1;
+  FinalizeWorld world({.replicas = 3, .seed = 455, .profile = narrow});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  world.cluster.RunFor(1s);
+  world.cluster.Begin(faults::LinkSlow({leader}, world.Others(leader), 5s));
+  const HeldMessages held(world.cluster.simulator(), world.Others(leader)[0]);
+  world.cluster.RunFor(100ms);  // a heartbeat is on its way, and fills the link
+  const std::size_t before = held.count();
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return held.count() > before; }, 1s));
+  world.cluster.RunFor(10ms);  // no heartbeat comes with the read
+  const Time asked = world.cluster.now();
+  world.DoAt(leader, {"GET", "x"});
+  const Time told = world.cluster.now();
+  world.cluster.RunFor(1s);
+  const auto ends = held.EndsOf(asked, asked + 5ms);
+  EXPECT_FALSE(ends.empty()) << "the leader does not ask whether it still leads";
+  for (const Time end : ends) {
+    EXPECT_GE(end, told + raft::kRoundGrace - 5ms) << "the calls of a read that nobody confirms";
+    EXPECT_LE(end, told + raft::kRoundGrace + kSoon) << "the calls of a read that nobody confirms";
+  }
+}
+
 // The dead leader answers neither vote nor pre-vote.
 GRADED_TEST(RaftGrace, IsThatOfElectionsAndReads, "4a-raft", 1,
-            "Calls for votes and calls that confirm reads have kRoundGrace after their quorum: a "
-            "silent peer's are there within it, and gone after it.") {
+            "Calls for votes and calls that confirm reads have kRoundGrace after their quorum, or "
+            "after the wait for it: a silent peer's are there within it, and gone after it.") {
+  ASSERT_NO_FATAL_FAILURE(LostReadsHaveTheGrace());
   FinalizeWorld world({.replicas = 3, .seed = 453});
   const PeerId dead = world.WaitForProposer();
   ASSERT_NE(dead, kNobody);
