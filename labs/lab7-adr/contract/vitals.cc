@@ -7,6 +7,8 @@ namespace depfast::adr {
 
 // ---- one variable ----
 
+Vital::~Vital() = default;
+
 void Vital::Update(Time now, Duration value, int work) {
   const bool is_slow = detector_.IsWarn(now, value, static_.warn, work);
   SetLevel(is_slow, value);

@@ -26,6 +26,12 @@ inline constexpr Duration kTickInterval = 100ms;
 // One variable: its detector, and its level.
 class Vital {
  public:
+  Vital() = default;
+  // Written out, so that this class has one whether or not the student's has one.
+  ~Vital();
+  Vital(const Vital&) = delete;
+  Vital& operator=(const Vital&) = delete;
+
   void Update(Time now, Duration value, int work);
   void Tick(Time now, std::optional<Time> oldest_under_way);
   void SetSaturated(bool saturated) { detector_.SetSaturated(saturated); }

@@ -2,7 +2,7 @@
 
 namespace depfast::adr {
 
-// All of these are stubs. Our lines: 35 here, 55 in the Raft.
+// All of these are stubs. Our lines: 50 in both files, 75 in the Raft.
 
 // TODO 7D
 PeerId Successor(std::span<const Follower> followers, std::span<const PeerReport> reports,
