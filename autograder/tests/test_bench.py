@@ -104,12 +104,15 @@ def test_a_lost_measurement_is_no_result() -> None:
         "mean_us": 1.0,
         "client_cpu_share": 0.1,
         "percentiles_us": [[500, 1.0], [990, 2.0]],
+        "leader_changes": 0,
     }
     assert load.parse(json.dumps(told)) == Result(5.0, 1.0, {500: 1.0, 990: 2.0}, 0.1)
     lacking = [{key: value for key, value in told.items() if key != name} for name in told]
     for broken in (*lacking, told | {"percentiles_us": [[500, 1.0]]}):
         with pytest.raises(CannotDo, match="malformed"):
             load.parse(json.dumps(broken))
+    with pytest.raises(CannotDo, match="the leader changed"):
+        load.parse(json.dumps(told | {"leader_changes": 1}))
 
 
 def section(key: str, value: float = 2.0) -> Section:

@@ -72,6 +72,7 @@ Json Described(const Flags& flags, const LoadReport& report) {
           {"seconds", seconds},
           {"committed", report.committed},
           {"failed", report.failed},
+          {"leader_changes", report.leader_changes},
           {"puts_per_second", static_cast<double>(report.committed) / seconds},
           {"client_cpu_share", static_cast<double>(report.cpu.count()) / 1e9 / seconds},
           {"window_began_ns", report.window_began.count()},

@@ -52,6 +52,7 @@ class Loop {
       ended.clear();
     }
     report_.cpu = CpuTime() - cpu_before.value_or(CpuTime());
+    report_.leader_changes = target_.leader_changes();
     return std::move(report_);
   }
 

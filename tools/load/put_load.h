@@ -28,6 +28,7 @@ struct LoadReport {
   testkit::LatencyRecorder latencies;  // of puts begun and ended in the window
   std::uint64_t committed = 0;         // in the window
   std::uint64_t failed = 0;            // ever
+  int leader_changes = 0;              // ever
   Duration cpu{0};                     // of this process, in the window
   Time window_began{0};                // on CLOCK_MONOTONIC
   // The latencies of the puts that ended in each slice of the window; empty without

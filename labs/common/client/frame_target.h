@@ -45,13 +45,15 @@ struct Answer {
 // The answer in a frame; nothing if it is no reply.
 std::optional<Answer> AnswerIn(const Dialect& dialect, std::string_view bytes);
 
-// Whether the replica commits a probe: it leads, or is one of two that propose. Not if it is down.
-bool Proposes(const real::Endpoint& replica, const Dialect& dialect);
+// Whether the replica commits a probe in `patience`: it leads, or is one of two that propose. Not if
+// it is down.
+bool Proposes(const real::Endpoint& replica, const Dialect& dialect, Duration patience = 500ms);
 
 // Waits until something has happened, or `until` has come. Throws std::system_error.
 void PollUntil(Clock::time_point until, std::vector<pollfd>& polled);
 
-// Looks for the leader, and connects to it. Throws std::exception if none is found in 10 s.
+// Looks for the leader, and connects to it; later to each new leader. Throws std::exception if none
+// is found in 10 s.
 std::unique_ptr<PutTarget> ConnectWith(const Dialect& dialect, const TargetOptions& options);
 
 // Connects to all replicas. Each put goes to two of them, and the first answer counts: see

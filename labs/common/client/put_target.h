@@ -27,9 +27,14 @@ class PutTarget {
   // for the next Await before it is sent, so that many requests share a system call.
   virtual void Start(std::uint64_t id, std::string_view key, std::string_view value) = 0;
 
-  // Waits until a put ends or `until` has come, and adds the puts that have ended. Throws
-  // std::exception when the measurement is lost: a connection broke, or the leader changed.
+  // Waits until a put ends or `until` has come, and adds the puts that have ended. A new leader gets
+  // the puts that the old one has not answered, so a change costs time and no put. May return
+  // earlier, with nothing. Throws std::exception when the measurement is lost: a replica answers
+  // with an error.
   virtual void Await(Clock::time_point until, std::vector<Ended>& ended) = 0;
+
+  // How often another replica has become the one that the puts go to.
+  virtual int leader_changes() const { return 0; }
 };
 
 struct TargetOptions {

@@ -56,7 +56,7 @@ def command(
 def run(
     kit: Kit, servers: Servers, load: Load, *, warm_up_ms: int = 1000, window_ms: int = 3000
 ) -> Result:
-    """One measurement. CannotDo when it is lost: no leader, a connection that broke."""
+    """One measurement. CannotDo when it is lost: no leader, or another one."""
     done = process.run(command(kit, servers, load, warm_up_ms, window_ms), timeout_s=60)
     if done.exit_code != 0:
         raise CannotDo(f"the load on {servers.target} failed: {done.how_it_ended()}", done.errors)
@@ -69,6 +69,8 @@ def parse(text: str) -> Result:
         percentiles = {int(permille): float(us) for permille, us in content["percentiles_us"]}
         if not {MEDIAN, P99} <= percentiles.keys():
             raise KeyError("percentiles_us")
+        if content["leader_changes"]:
+            raise CannotDo("the leader changed during the measurement")
         return Result(
             float(content["puts_per_second"]),
             float(content["mean_us"]),

@@ -25,14 +25,14 @@ from failslow.extras.faults.bench import Bench
 from failslow.extras.faults.catalogue import FaultKind
 from failslow.extras.faults.injectors import Injection
 from failslow.extras.faults.neighbours import Neighbours
-from failslow.extras.faults.verdict import INCONCLUSIVE, Costs, Slices, Verdict
+from failslow.extras.faults.stages import SLICE_MS, Slices, Stages
+from failslow.extras.faults.verdict import INCONCLUSIVE, Costs, Verdict
 from failslow.measurement.settings import Loss
 
 HEALTHY, SLOW, DEAD = CONDITIONS = ("healthy", "slow", "dead")
 ORDER = (HEALTHY, SLOW, DEAD, DEAD, SLOW, HEALTHY)
 """So that a machine that gets slower or faster meanwhile favours none."""
 
-SLICE_MS = 100
 WARM_UP_S, BEFORE_S, AFTER_S = 0.5, 1.0, 1.0
 SETTLE_S = 0.3
 """The first part of a fault is left out: requests from before are answered in it."""
@@ -57,16 +57,15 @@ class Disturbed(CannotDo):
 class Run:
     """`slices`: all of the window. `began_s`: when the fault began, from the window's begin, and
     `fault_ns` on CLOCK_MONOTONIC; of a healthy run when it would have. `held_bytes`: the most that
-    the proposer held for the replica. `caught_up_s`: None if it has not. `lost`: the load generator
-    has lost its proposer, and nothing is known of the slices. `others_cores`: the processors that
-    other programs used while the fault held. `disturbed`: what makes it no evidence, if anything
-    does."""
+    the proposer held for the replica. `caught_up_s`: None if it has not. `leader_changes`: how
+    often the load went on with another proposer. `others_cores`: the processors that other programs
+    used while the fault held. `disturbed`: what makes it no evidence, if anything does."""
 
     condition: str
     slices: Slices
     hold_s: float
     began_s: float
-    lost: bool
+    leader_changes: int
     others_cores: float
     held_bytes: int
     leader_grew_bytes: int
@@ -85,6 +84,11 @@ class Run:
         first = round((self.began_s + SETTLE_S) * 1000 / SLICE_MS) + 1
         last = int((self.began_s + self.hold_s) * 1000 / SLICE_MS)
         return self.slices[first:last]
+
+    @property
+    def stages(self) -> Stages:
+        """The last slice of a window is seldom whole, and no evidence."""
+        return Stages(self.slices[:-1], self.began_s, self.hold_s)
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,8 @@ class Experiment:
 
 
 Advance = Callable[[str], None]
+Load = tuple[object, ...]
+"""The words of the load generator's command line that say what comes when."""
 
 
 def run(
@@ -124,20 +130,20 @@ def run(
 
     CannotDo when the fault cannot be injected; Disturbed when the cluster does not answer."""
     began = time.monotonic()
-    _delay_links(bench)
-    _await_caught_up(bench)
+    prepare(bench)
     limits, disturbed = bench.limits(target), bench.disturbed(target)
-    rate = _rate(bench)
+    rate = rate_of(bench)
+    load = ("--rate", rate)
     runs = []
     for number, condition in enumerate(order, start=1):
         words = f"{condition} ({number} of {len(order)})"
         advance(words)
-        made = _run(bench, condition, kind, amount, target, hold_s, rate)
+        made = _run(bench, condition, kind, amount, target, hold_s, load)
         for _ in range(verdict.REPEATS):
             if not made.disturbed:
                 break
             advance(f"{words}, again: {made.disturbed}")
-            made = _run(bench, condition, kind, amount, target, hold_s, rate)
+            made = _run(bench, condition, kind, amount, target, hold_s, load)
         runs.append(made)
     measured = verdict.costs(_held(runs, HEALTHY), _held(runs, SLOW))
     return Experiment(
@@ -150,6 +156,24 @@ def run(
         _judged(runs, measured, limits, disturbed),
         time.monotonic() - began,
     )
+
+
+def prepare(bench: Bench) -> None:
+    """Before runs: delays the links, and waits until no replica is behind."""
+    _delay_links(bench)
+    _await_caught_up(bench)
+
+
+def slow_run(
+    bench: Bench, kind: FaultKind, amount: int, target: str, hold_s: float, load: Load
+) -> Run:
+    """One run with its healthy stages inside. CannotDo, or Disturbed if the machine was too busy
+    each time. Requires: the bench is prepared."""
+    for _ in range(1 + verdict.REPEATS):
+        made = _run(bench, SLOW, kind, amount, target, hold_s, load)
+        if not made.disturbed:
+            return made
+    raise Disturbed(f"{made.disturbed}, {1 + verdict.REPEATS} times")
 
 
 def _judged(runs: Sequence[Run], measured: Costs, limits: Loss, disturbed: float) -> Verdict:
@@ -175,7 +199,7 @@ def _own(bench: Bench) -> list[int]:
     return sorted(replicas.union(replica_processes.children()))
 
 
-def _rate(bench: Bench) -> int:
+def rate_of(bench: Bench) -> int:
     """Puts a second: far below what the cluster can do."""
     words = ("--clients", CALIBRATION_CLIENTS, "--warm-up-ms", 200, "--window-ms", CALIBRATION_MS)
     done = subprocess.run(
@@ -194,17 +218,17 @@ def _run(
     amount: int,
     target: str,
     hold_s: float,
-    rate: int,
+    load: Load,
 ) -> Run:
     number, leader = _replicas(bench, target)
     held_bytes = bench.watch_held(leader, number)
     memory = _memory(bench, leader)
     window_s = BEFORE_S + hold_s + AFTER_S
-    words = ("--rate", rate, "--warm-up-ms", round(WARM_UP_S * 1000), "--slice-ms", SLICE_MS)
+    words = (*load, "--warm-up-ms", round(WARM_UP_S * 1000), "--slice-ms", SLICE_MS)
     argv = bench.put_load(*words, "--window-ms", round(window_s * 1000))
     wanted = _injection(bench, condition, kind, amount, number, hold_s)
     begins: list[int] = []
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as load:
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         try:
             time.sleep(WARM_UP_S + BEFORE_S)
             neighbours = Neighbours(_own(bench))
@@ -215,37 +239,43 @@ def _run(
                 injection.inject(bench.place, wanted, lambda: begins.append(time.monotonic_ns()))
                 _delay_links(bench)
             others_cores = neighbours.cores()
-            output, _ = load.communicate(timeout=window_s + 60)
+            output, errors = running.communicate(timeout=window_s + 60)
         except BaseException:
-            load.kill()
+            running.kill()
             raise
-    lost = load.returncode != 0
-    slices, began_s = _nothing(window_s) if lost else _measured(output, begins[0])
+    slices, began_s, changes = _nothing(window_s)
+    broken = errors.strip() if running.returncode != 0 else ""
+    if not broken:
+        slices, began_s, changes = _measured(output, begins[0])
     late = not 0 <= began_s <= BEFORE_S + AFTER_S
     if late:
-        slices, began_s = _nothing(window_s)
+        slices, began_s, _ = _nothing(window_s)
     return Run(
         condition,
         slices,
         hold_s,
         began_s,
-        lost,
+        changes,
         others_cores,
         held_bytes(),
         _memory(bench, leader) - memory,
         _await_caught_up(bench),
         begins[0],
-        "" if condition == DEAD else _disturbance(condition, lost, late, others_cores),
+        "" if condition == DEAD else _disturbance(condition, changes, broken, late, others_cores),
     )
 
 
-def _disturbance(condition: str, lost: bool, late: bool, others_cores: float) -> str:
+def _disturbance(
+    condition: str, changes: int, broken: str, late: bool, others_cores: float
+) -> str:
     """The reason why a run is no evidence about a slow replica; empty if it is."""
     if others_cores > verdict.OTHERS_CORES_MAX:
         return f"other programs used {100 * others_cores:.0f} % of a processor"
     if late:
         return "the fault did not begin in time: the machine is too busy"
-    if lost and condition == HEALTHY:
+    if broken:
+        return f"the load has ended: {broken}"
+    if changes and condition == HEALTHY:
         return "the cluster has changed its proposer without a fault"
     return ""
 
@@ -264,14 +294,15 @@ def _replicas(bench: Bench, target: str) -> tuple[int, int]:
     return found
 
 
-def _nothing(window_s: float) -> tuple[Slices, float]:
-    return [[] for _ in range(round(window_s * 1000 / SLICE_MS))], BEFORE_S
+def _nothing(window_s: float) -> tuple[Slices, float, int]:
+    return [[] for _ in range(round(window_s * 1000 / SLICE_MS))], BEFORE_S, 0
 
 
-def _measured(output: str, fault_ns: int) -> tuple[Slices, float]:
-    """The slices of a window, and when the fault began in it."""
+def _measured(output: str, fault_ns: int) -> tuple[Slices, float, int]:
+    """The slices of a window, when the fault began in it, and how often the leader changed."""
     content = json.loads(output)
-    return content["slices"], (fault_ns - content["window_began_ns"]) / 1e9
+    began_s = (fault_ns - content["window_began_ns"]) / 1e9
+    return content["slices"], began_s, content["leader_changes"]
 
 
 def _delay_links(bench: Bench) -> None:
@@ -305,8 +336,6 @@ def _injection(
 def _troubles(runs: Sequence[Run]) -> list[str]:
     troubles = []
     slow = [run for run in runs if run.condition == SLOW]
-    if any(run.lost for run in slow):
-        return ["the cluster has changed its proposer"]
     if any(run.caught_up_s is None for run in slow):
         troubles.append(f"the replica has not caught up {CAUGHT_UP_S:.0f} s after the fault")
     half = verdict.throughput(_held(runs, HEALTHY)) / 2

@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from failslow.extras.faults import verdict
-from failslow.extras.faults.experiment import BEFORE_S, CONDITIONS, SLICE_MS, SLOW, Experiment
+from failslow.extras.faults.experiment import BEFORE_S, CONDITIONS, SLOW, Experiment
 from failslow.extras.faults.prediction import Predicted
-from failslow.extras.faults.verdict import Cost, Slices
+from failslow.extras.faults.stages import SLICE_MS, Slices
+from failslow.extras.faults.verdict import Cost
 from failslow.extras.faults.waits import Grown
 from failslow.extras.site import line_plot
 from failslow.extras.slowness import drawing

@@ -10,9 +10,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from failslow.extras.faults.stages import Slices
 from failslow.measurement.settings import Loss
-
-Slices = Sequence[Sequence[int]]
 
 TOLERANT = Loss(throughput=0.05, latency=0.05)
 """The cost of a slow replica to a system that the papers call fail-slow tolerant."""
