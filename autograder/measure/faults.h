@@ -1,4 +1,5 @@
-// The faults of the measurement, by name: those of the catalogue, "none" and "dead".
+// The faults of the measurement, by name: "none", "dead", the presets of the catalogue, and any kind
+// of it that slows a replica with an amount, such as "net-slow:2000000" (in the kind's unit).
 #pragma once
 
 #include <optional>
@@ -9,10 +10,8 @@
 
 namespace depfast::measure {
 
-std::vector<std::string> FaultNames();
-
 // The fault that strikes `victims`; nothing for "none". Throws std::invalid_argument, in one line,
-// for an unknown name.
+// for an unknown name, and for an amount that the kind cannot have.
 std::optional<faults::Fault> FaultOf(const std::string& name, std::vector<PeerId> victims);
 
 }  // namespace depfast::measure

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -36,16 +37,20 @@ sim::SimOptions OptionsOf(const RunOptions& options, sim::BackendFactory make_ba
   sim::SimOptions simulated;
   simulated.replicas = options.replicas;
   simulated.seed = options.seed;
-  simulated.profile = ProfileOf(options.profile);
+  simulated.profile = WithCosts(ProfileOf(options.profile), options.costs_percent);
   simulated.make_backend = std::move(make_backend);
   simulated.probes = {UnfinishedWork::kName};
   if (options.explain) simulated.probes.emplace_back(WaitStatistics::kName);
   return simulated;
 }
 
-// Longer than any command of the load is waited for.
-Duration AnswerTimeout(const RunOptions& options) {
-  return WindowOf(options.shape, Time::zero()).to + kDrain;
+// Longer than any command of the load is waited for. A client beside stages is like a real one, and
+// tries another replica.
+ClientLoad LoadOf(const RunOptions& options) {
+  ClientLoad load = options.load;
+  load.answer_timeout =
+      HasStages(options.shape) ? 1s : WindowOf(options.shape, Time::zero()).to + kDrain;
+  return load;
 }
 
 }  // namespace
@@ -54,7 +59,7 @@ Measurement::Measurement(const RunOptions& options, sim::BackendFactory make_bac
                          const MakeSubject& make_subject, testkit::Recorder* recorder)
     : options_(options),
       simulator_(OptionsOf(options, std::move(make_backend))),
-      subject_(make_subject(WatchedBy(recorder), history_, AnswerTimeout(options))),
+      subject_(make_subject(WatchedBy(recorder), history_, LoadOf(options))),
       answers_(simulator_, *subject_.log, history_) {
   simulator_.AddObserver(this);
   simulator_.AddObserver(&pending_);
@@ -160,6 +165,7 @@ void Measurement::OnStep(PeerId replica, const sim::StepInput& input,
   if (onset_) onset_->See(subject_.log->Proposers(), window_.from);
   if (!IsSlow(replica))
     result_.peak_heap_bytes = std::max(result_.peak_heap_bytes, output.heap_bytes);
+  if (result_.proposer_changes) CountProposerChanges();
   const std::uint64_t committed = subject_.log->CommittedUpTo();
   for (const PeerId slow : slow_) {
     const std::uint64_t reached = subject_.log->HasUpTo(slow);
@@ -167,11 +173,20 @@ void Measurement::OnStep(PeerId replica, const sim::StepInput& input,
   }
 }
 
+void Measurement::CountProposerChanges() {
+  const std::vector<PeerId> now = subject_.log->Proposers();
+  if (now.size() < proposers_.size() || now == proposers_) return;  // one is being elected
+  proposers_ = now;
+  ++*result_.proposer_changes;
+}
+
 bool Measurement::IsSlow(PeerId replica) const {
   return std::find(slow_.begin(), slow_.end(), replica) != slow_.end();
 }
 
 void Measurement::MeasureWindow(const std::vector<PeerId>& proposers) {
+  proposers_ = proposers;
+  if (HasStages(options_.shape)) result_.proposer_changes = 0;
   simulator_.RunUntil(window_.from);
   simulator_.ResetPeaks();
   flows_.Clear(window_.from);

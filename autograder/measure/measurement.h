@@ -49,6 +49,7 @@ class Measurement : private sim::Observer {
   FiguresAt BeginLoad();
   OnsetResult MeasureOnset() const;
   void MeasureWindow(const std::vector<PeerId>& proposers);
+  void CountProposerChanges();
   bool IsSlow(PeerId replica) const;
   // At the window's end, of the replicas that are not slow.
   void MeasureUnfinished();
@@ -72,7 +73,8 @@ class Measurement : private sim::Observer {
   std::optional<Onset> onset_;  // of a run with an onset, or a changing load
   AnswerChecker answers_;
   testkit::LoadWindow window_;
-  std::vector<PeerId> slow_;  // the replicas that the fault strikes
+  std::vector<PeerId> slow_;       // the replicas that the fault strikes
+  std::vector<PeerId> proposers_;  // in the window, the latest
   RunResult result_;
 };
 

@@ -2,6 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <functional>
+#include <map>
+#include <stdexcept>
 #include <system_error>
 
 #include "faults.h"
@@ -21,20 +24,45 @@ std::uint64_t SeedOf(const std::string& text) {
   throw CLI::ValidationError("--seed", "'" + text + "' is no decimal number of 64 bits");
 }
 
+const std::map<std::string, ClientsAt> kPlaces = {{"proposers", ClientsAt::kProposers},
+                                                  {"one", ClientsAt::kOne},
+                                                  {"all", ClientsAt::kAll}};
+
+// An option whose text `check` throws std::invalid_argument for, if it is wrong.
+void AddChecked(CLI::App& app, const std::string& name, std::string& text,
+                std::function<void(const std::string&)> check) {
+  app.add_option_function<std::string>(name, [name, &text, check](const std::string& given) {
+    try {
+      check(given);
+    } catch (const std::invalid_argument& error) {
+      throw CLI::ValidationError(name, error.what());
+    }
+    text = given;
+  });
+}
+
+void AddLoad(CLI::App& app, RunOptions& options) {
+  auto* const rate = app.add_option("--rate", options.rate, "offered operations per second");
+  app.add_option("--clients", options.clients, "of a closed loop instead")
+      ->check(CLI::Range(1, 10'000))
+      ->excludes(rate);
+  app.add_option("--clients-at", options.load.at, "the replicas that clients send commands to")
+      ->transform(CLI::CheckedTransformer(kPlaces));
+  app.add_option("--value-bytes", options.load.value_bytes)->check(CLI::Range(32, 1 << 20));
+  app.add_option("--costs-percent", options.costs_percent, "of a processor")
+      ->check(CLI::Range(1, 1000));
+}
+
 void AddRun(CLI::App& app, RunOptions& options) {
   app.add_option("--replicas", options.replicas)->check(CLI::Range(3, 9));
   app.add_option_function<std::string>(
       "--seed", [&options](const std::string& text) { options.seed = SeedOf(text); });
   app.add_option("--profile", options.profile)->check(CLI::IsMember(ProfileNames()));
-  app.add_option("--rate", options.rate, "offered operations per second")->required();
-  app.add_option("--clients", options.clients, "in a closed loop, whatever the rate")
-      ->check(CLI::Range(0, 1000));
-  app.add_option("--shape", options.shape, "when the fault is on")
-      ->check(CLI::IsMember(ShapeNames()));
+  AddChecked(app, "--shape", options.shape, [](const std::string& shape) { WindowOf(shape, {}); });
 }
 
 void AddFault(CLI::App& app, RunOptions& options) {
-  app.add_option("--fault", options.fault)->check(CLI::IsMember(FaultNames()));
+  AddChecked(app, "--fault", options.fault, [](const std::string& name) { FaultOf(name, {0}); });
   app.add_option("--slow", options.slow,
                  "places that the fault strikes, among the replicas that do not propose")
       ->delimiter(',')
@@ -54,6 +82,7 @@ RunOptions ParseRunOptions(int argc, const char* const* argv) {
       ->required()
       ->delimiter(',');
   AddRun(app, options);
+  AddLoad(app, options);
   AddFault(app, options);
   app.add_option("--perturb", options.perturb, "fill memory and move addresses")
       ->check(CLI::Range(0, 255))
@@ -69,7 +98,9 @@ RunOptions ParseRunOptions(int argc, const char* const* argv) {
     throw CLI::ValidationError("--mix", "there is no load '" + options.mix + "'");
   }
   const bool has_rate = options.rate > 0 && options.rate <= kRateMax;  // not of "nan"
-  if (!has_rate) throw CLI::ValidationError("--rate", "must be above 0, and at most 1,000,000");
+  if (!has_rate && options.clients == 0) {
+    throw CLI::ValidationError("--rate", "must be above 0, and at most 1,000,000");
+  }
   return options;
 }
 

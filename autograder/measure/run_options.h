@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "subject.h"
+
 namespace depfast::measure {
 
 struct RunOptions {
@@ -15,12 +17,14 @@ struct RunOptions {
   std::string profile = "low-jitter";
   // The names of the proposers' roles, in the checker's order, and last that of all other replicas.
   std::vector<std::string> roles;
-  std::string fault = "none";
+  std::string fault = "none";    // see faults.h
   std::string shape = "before";  // see run_shape.h
   std::vector<int> slow;         // the places that the fault strikes, see FollowersAt; and ...
   std::string victim;            // ... if it is not empty, the proposer's role that it strikes
-  double rate = 0;               // offered operations per second
-  int clients = 0;               // in a closed loop; 0: arrivals come at the rate
+  double rate = 0;               // offered operations per second; or ...
+  int clients = 0;               // ... above 0: a closed loop of so many instead
+  ClientLoad load;               // where clients send commands, and their sizes
+  int costs_percent = 100;       // of all costs of a processor: below 100, it is faster
   int perturb = 0;               // see sealed::SealedOptions
   int twin = 0;                  // --perturb of each replica's twin; 0: it has none
   std::string trace;             // a file for a line per crossing of the Host; empty: none

@@ -75,6 +75,15 @@ json ToJson(const RunResult& result) {
       {"violation", TextOrNull(result.violation)},
   };
   if (result.onset) line["onset"] = ToJson(*result.onset);
+  if (result.proposer_changes) {
+    line["proposer_changes"] = *result.proposer_changes;
+    line["slices"] = json::array();
+    for (const auto& slot : result.load.slots) {
+      json latencies = json::array();
+      for (const Duration latency : slot) latencies.push_back(latency / 1us);
+      line["slices"].push_back(std::move(latencies));
+    }
+  }
   if (result.evidence) {
     line["waits"] = json::array();
     for (const auto& [replica, row] : result.evidence->waits) {

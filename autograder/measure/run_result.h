@@ -38,6 +38,8 @@ struct RunResult {
   std::uint64_t unfinished_coroutines = 0;
   std::uint64_t pending_requests = 0;
   std::vector<PeerId> slow;          // the replicas that the fault strikes
+  // Of a run with stages: how often the proposers of the window's begin were replaced.
+  std::optional<int> proposer_changes;
   std::uint64_t lag = 0;             // entries: the most that a slow replica was behind, in it
   std::optional<Duration> catch_up;  // from the window's end; nothing if it took too long
   // The same until the log is in its fast mode (LogChecker::IsFast). Of the entries that were

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 
 #include "depfast/host/random.h"
 
@@ -49,7 +52,43 @@ Duration HealthyTime(std::uint64_t seed) {
   return kHealthyMin + static_cast<std::int64_t>(stream.Below(kSlices + 1)) * 100ms;
 }
 
+constexpr std::string_view kStages = "stages:";
+constexpr std::int64_t kStageMsMax = 3'600'000;
+
+struct Stages {
+  Duration before;
+  Duration on;
+  Duration after;
+};
+
+// Requires: HasStages.
+Stages StagesOf(const std::string& shape) {
+  std::vector<Duration> found;
+  const char* at = shape.data() + kStages.size();
+  const char* const end = shape.data() + shape.size();
+  while (found.size() < 3) {
+    std::int64_t ms = 0;
+    const auto [rest, problem] = std::from_chars(at, end, ms);
+    const bool is_last = found.size() == 2;
+    const bool ends_well = is_last ? rest == end : rest != end && *rest == ',';
+    if (problem != std::errc() || !ends_well || ms < 1 || ms > kStageMsMax) {
+      throw std::invalid_argument("'" + shape + "' does not name three stages in ms");
+    }
+    found.emplace_back(std::chrono::milliseconds(ms));
+    at = rest + 1;
+  }
+  return {found[0], found[1], found[2]};
+}
+
+Duration WindowLength(const std::string& shape) {
+  if (!HasStages(shape)) return ShapeOf(shape).window;
+  const Stages stages = StagesOf(shape);
+  return stages.before + stages.on + stages.after;
+}
+
 }  // namespace
+
+bool HasStages(const std::string& shape) { return shape.starts_with(kStages); }
 
 std::vector<std::string> ShapeNames() {
   std::vector<std::string> names;
@@ -57,16 +96,21 @@ std::vector<std::string> ShapeNames() {
   return names;
 }
 
-bool HasOnset(const std::string& shape) { return ShapeOf(shape).onset > 0s; }
+bool HasOnset(const std::string& shape) {
+  return !HasStages(shape) && ShapeOf(shape).onset > 0s;
+}
 
 testkit::LoadWindow WindowOf(const std::string& shape, Time start, std::uint64_t seed) {
-  const Shape& of = ShapeOf(shape);
-  const Duration healthy = of.onset > 0s ? HealthyTime(seed) : 0s;
-  return {start, start + kWarmUp, start + kWarmUp + healthy + of.window};
+  const Duration healthy = HasOnset(shape) ? HealthyTime(seed) : 0s;
+  return {start, start + kWarmUp, start + kWarmUp + healthy + WindowLength(shape)};
 }
 
 faults::FaultPlan PlanOf(const std::string& shape, const faults::Fault& fault,
                          const testkit::LoadWindow& window) {
+  if (HasStages(shape)) {
+    const Stages stages = StagesOf(shape);
+    return {fault.From(window.from + stages.before).For(stages.on)};
+  }
   const Shape& of = ShapeOf(shape);
   if (of.onset > 0s) return {fault.From(window.to - of.window).For(of.onset)};
   const Time begin = of.begins_with_window ? window.from : window.start;

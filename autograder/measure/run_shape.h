@@ -19,6 +19,7 @@ namespace depfast::measure {
 //   the window's end
 // - long-onset: the same with 90 s
 // - changing: the window is long, for a load that changes
+// - stages:2000,4000,3000: the window has 2 s before the fault, 4 s with it and 3 s after it (in ms)
 std::vector<std::string> ShapeNames();
 
 // The load of a run of this shape, if it begins at `start`. Without a fault the shape sets only the
@@ -28,6 +29,9 @@ testkit::LoadWindow WindowOf(const std::string& shape, Time start, std::uint64_t
 
 // Whether the fault begins and ends inside the window.
 bool HasOnset(const std::string& shape);
+
+// Whether the shape has stages before and after the fault.
+bool HasStages(const std::string& shape);
 
 // When `fault` is on. The last one that does not end by itself lasts until everything heals.
 faults::FaultPlan PlanOf(const std::string& shape, const faults::Fault& fault,

@@ -58,6 +58,9 @@ void LoadRecorder::OnEffect(std::optional<std::size_t> offered) {
 LoadResult LoadRecorder::ResultAt(Time end) const {
   assert(window_.to <= end && end <= simulator_.now());
   LoadResult result;
+  const Duration length = window_.to - window_.from;
+  result.slots.resize(
+      static_cast<std::size_t>((length + kCompletionsSlot - 1ns) / kCompletionsSlot));
   result.offered = offered_.size();
   for (const Offered& one : offered_) {
     if (one.effective > end) {
@@ -66,12 +69,13 @@ LoadResult LoadRecorder::ResultAt(Time end) const {
       result.passed_over = result.unanswered;
     }
     result.latencies.Add(std::min(one.effective, end) - one.begun);
+    if (!IsMeasured(one.effective)) continue;
+    const auto slot = static_cast<std::size_t>((one.effective - window_.from) / kCompletionsSlot);
+    result.slots[slot].push_back(one.effective - one.begun);
   }
   result.completed = completed_;
   result.completions = completions_;
-  const Duration length = window_.to - window_.from;
-  result.completions.resize(
-      static_cast<std::size_t>((length + kCompletionsSlot - 1ns) / kCompletionsSlot));
+  result.completions.resize(result.slots.size());
   return result;
 }
 

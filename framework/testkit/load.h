@@ -56,6 +56,8 @@ struct LoadResult {
   LatencyRecorder latencies;      // of all that were offered
   std::uint64_t completed = 0;    // operations that took effect in the window, whenever they began
   std::vector<std::uint64_t> completions;  // the same, for each kCompletionsSlot of the window
+  // In the same slots: the latencies of the operations offered that took effect there.
+  std::vector<std::vector<Duration>> slots;
 };
 
 // Runs the operations of a load, and records their outcomes. Must outlive the run.

@@ -215,15 +215,13 @@ def command(program: Program, run: Run, rate: float) -> list[str | Path]:
         f"--seed={run.seed}",
         f"--profile={run.profile}",
         f"--fault={run.fault}",
-        f"--rate={rate!r}",
+        f"--clients={CLIENTS}" if run.load == CLOSED else f"--rate={rate!r}",
         f"--shape={run.shape}",
     ]
     if run.mix != SUBMIT:
         argv.append(f"--mix={run.mix}")
     if run.places:
         argv.append(f"--slow={','.join(map(str, run.places))}")
-    if run.load == CLOSED:
-        argv.append(f"--clients={CLIENTS}")
     if run.victim != FOLLOWER:
         argv.append(f"--victim={run.victim}")
     return [*argv, f"--perturb={determinism.fills(run.seed)[0]}"]

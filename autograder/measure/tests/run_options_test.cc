@@ -48,6 +48,15 @@ TEST(RunOptions, AreRead) {
   EXPECT_EQ(Parse({"--rate=1", "--perturb=7", "--perturb=8"}).perturb, 8) << "the last counts";
 }
 
+TEST(RunOptions, NameAClosedLoopAndAnyStrength) {
+  const RunOptions options = Parse({"--clients=8", "--clients-at=all", "--value-bytes=1024",
+                                    "--fault=net-slow:2500000", "--shape=stages:100,200,300"});
+  EXPECT_EQ(options.clients, 8);
+  EXPECT_EQ(options.load.at, ClientsAt::kAll);
+  EXPECT_EQ(options.load.value_bytes, 1024u);
+  EXPECT_EQ(options.fault, "net-slow:2500000");
+}
+
 TEST(RunOptions, ThatMakeNoRunAreRefusedInOneLine) {
   const std::vector<std::vector<std::string>> bad = {
       {},
@@ -67,6 +76,17 @@ TEST(RunOptions, ThatMakeNoRunAreRefusedInOneLine) {
       {"--rate=1", "--fault=tired"},
       {"--rate=1", "--load=latency"},
       {"--rate=1", "--mix=weather"},
+      {"--rate=1", "--clients=2"},
+      {"--clients=0"},
+      {"--clients=2", "--clients-at=home"},
+      {"--clients=2", "--value-bytes=31"},
+      {"--clients=2", "--costs-percent=0"},
+      {"--clients=2", "--fault=net-slow:fast"},
+      {"--clients=2", "--fault=cpu-slow:0"},
+      {"--clients=2", "--fault=cut:1"},
+      {"--clients=2", "--shape=stages:1,2"},
+      {"--clients=2", "--shape=stages:1,0,3"},
+      {"--clients=2", "--shape=stages:1,2,3,4"},
   };
   for (const auto& line : bad) {
     const std::string why = Refusal(line);

@@ -61,6 +61,14 @@ TEST(RunShape, AnOnsetsFaultBeginsAndEndsInTheWindow) {
   EXPECT_FALSE(HasOnset("under"));
 }
 
+TEST(RunShape, AFaultBetweenStagesEndsInTheWindow) {
+  const std::string shape = "stages:2000,4000,3000";
+  EXPECT_TRUE(HasStages(shape) && !HasStages("before"));
+  EXPECT_EQ(WindowOf(shape, kStart).from, 1600ms);
+  EXPECT_EQ(WindowOf(shape, kStart).to, 10600ms);
+  EXPECT_EQ(PlanFrom(shape), faults::FaultPlan{kFault.From(3600ms).For(4s)});
+}
+
 TEST(RunShape, AnUnknownOneIsRefused) {
   EXPECT_THROW(WindowOf("round", kStart), std::invalid_argument);
   EXPECT_THROW(PlanOf("round", kFault, {}), std::invalid_argument);

@@ -48,6 +48,24 @@ TEST(TwoProposers, ASlowProposerCostsNothing) {
   }
 }
 
+TEST(TwoProposers, ARunWithStagesHasSlicesAndNoNewProposer) {
+  RunOptions options = Options("net-slow:400000000");
+  options.victim = "pilot";
+  options.clients = 4;
+  options.shape = "stages:500,500,500";
+  const RunResult result = Measure(options);
+  ASSERT_EQ(result.error, "");
+  EXPECT_EQ(result.proposer_changes, 0);
+  ASSERT_EQ(result.load.slots.size(), 15u);
+  std::size_t count = 0;
+  for (const auto& slot : result.load.slots) count += slot.size();
+  EXPECT_GT(count, 0u);
+  EXPECT_LE(count, result.load.completed) << "what began before the window has no latency";
+  EXPECT_EQ(ToJson(result).at("slices").size(), 15u);
+  options.costs_percent = 50;
+  EXPECT_GT(Measure(options).load.completed, result.load.completed) << "cheaper steps, more done";
+}
+
 // Document 002, figure 10: a leader and a follower of five.
 TEST(TwoProposers, OneMayBeSlowWithAFollower) {
   RunOptions options = Options("net-slow");

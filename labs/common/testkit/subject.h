@@ -14,6 +14,20 @@
 
 namespace depfast {
 
+// Where the clients of a load send their commands.
+enum class ClientsAt {
+  kProposers,  // to the replicas that propose
+  kOne,        // to the first replica after the first proposer, in the order of ids
+  kAll,        // to all replicas in turn, as a client does that balances its load
+};
+
+struct ClientLoad {
+  Duration answer_timeout = 1s;   // of one command at one replica
+  std::size_t value_bytes = 256;  // of each command that writes
+  ClientsAt at = ClientsAt::kProposers;
+  Duration give_up = 5s;  // of one command at all of them
+};
+
 struct Subject {
   std::unique_ptr<LogChecker> log;
   // A client's commands, one with each call, all different. Once the first is done the client knows
@@ -24,15 +38,15 @@ struct Subject {
   std::function<std::string()> untrue;
 };
 
-// Makes the subject of one run. The checker watches `simulator` and writes into `history`; the
-// client waits at most `answer_timeout` for an answer. Call it before Simulator::Start. Both
-// must outlive the subject.
+// Makes the subject of one run. The checker watches `simulator` and writes into `history`. Call it
+// before Simulator::Start. Both must outlive the subject. Throws std::invalid_argument, in one line,
+// for a load that the lab's clients cannot make.
 using MakeSubject = std::function<Subject(sim::Simulator& simulator, testkit::History& history,
-                                          Duration answer_timeout)>;
+                                          const ClientLoad& load)>;
 
-// A subject whose clients send Submit, with commands of 256 bytes.
+// A subject whose clients send Submit to `targets` proposers. No other replica takes a command.
 Subject SubmitSubject(std::unique_ptr<LogChecker> log, sim::Simulator& simulator,
-                      const ClientOptions& options);
+                      const ClientLoad& load, int targets = 1);
 
 // What a lab's measuring program measures, by the mix of the load's commands: "" if the lab has one
 // load. Each such program links one definition of this function (failslow_measure).

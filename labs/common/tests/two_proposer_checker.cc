@@ -79,9 +79,8 @@ void TwoProposerChecker::OnApply(PeerId replica, std::uint64_t index, std::uint6
 }
 
 Subject MakeTwoProposerSubject(sim::Simulator& simulator, testkit::History&,
-                               Duration answer_timeout) {
-  return SubmitSubject(std::make_unique<TwoProposerChecker>(simulator), simulator,
-                       {.answer_timeout = answer_timeout, .targets = 2});
+                               const ClientLoad& load) {
+  return SubmitSubject(std::make_unique<TwoProposerChecker>(simulator), simulator, load, 2);
 }
 
 }  // namespace depfast

@@ -50,6 +50,6 @@ class TwoProposerChecker final : public LogChecker, public sim::Observer {
 
 // See MakeSubject. The client sends each command to both proposers.
 Subject MakeTwoProposerSubject(sim::Simulator& simulator, testkit::History& history,
-                               Duration answer_timeout);
+                               const ClientLoad& load);
 
 }  // namespace depfast

@@ -12,17 +12,48 @@ namespace depfast::kv {
 namespace {
 
 constexpr std::size_t kKeys = 128;  // few enough that reads see recent writes
-constexpr std::size_t kValueBytes = 256;
 constexpr std::uint64_t kStream = 901;  // of the choices of commands and keys
 
-std::string TextOf(std::uint64_t value) {
+}  // namespace
+
+const std::map<std::string, int>& Mixes() {
+  static const std::map<std::string, int> kReadsPercent = {{"get", 95}, {"mixed", 50}, {"set", 5}};
+  return kReadsPercent;
+}
+
+KvLoad::KvLoad(sim::Simulator& simulator, const LogChecker& log, const ClientLoad& load,
+               int reads_percent)
+    : simulator_(simulator),
+      log_(log),
+      load_(load),
+      random_(simulator.options().seed, 0, kStream),
+      reads_percent_(reads_percent),
+      keys_(kKeys) {
+  const int places = load.at == ClientsAt::kAll ? simulator.options().replicas : 1;
+  for (int i = 0; i < places; ++i) {
+    clients_.emplace_back(simulator, ClientOptions{.answer_timeout = load.answer_timeout,
+                                                   .give_up = load.give_up});
+  }
+}
+
+KvClient& KvLoad::NextClient() {
+  const std::vector<PeerId> proposers = log_.Proposers();
+  const bool follows = load_.at == ClientsAt::kProposers;
+  if (!proposers.empty() && (follows || !have_places_)) {
+    PeerId place = proposers.front() + (follows ? 0 : 1);
+    for (KvClient& client : clients_) client.set_first(place++ % simulator_.options().replicas);
+    have_places_ = true;
+  }
+  return clients_[commands_++ % clients_.size()];
+}
+
+std::string KvLoad::TextOf(std::uint64_t value) const {
   std::string text = std::to_string(value) + " ";
-  text.resize(kValueBytes, 'x');
+  text.resize(load_.value_bytes, 'x');
   return text;
 }
 
-// Nothing if no SET of this load wrote the text. A key without a value reads as 0.
-std::optional<std::uint64_t> ValueIn(const Reply& reply) {
+std::optional<std::uint64_t> KvLoad::ValueIn(const Reply& reply) const {
   if (reply.kind == Reply::Kind::kNil) return 0;
   if (reply.kind != Reply::Kind::kString) return std::nullopt;
   std::uint64_t value = 0;
@@ -32,25 +63,7 @@ std::optional<std::uint64_t> ValueIn(const Reply& reply) {
   return value;
 }
 
-}  // namespace
-
-const std::map<std::string, int>& Mixes() {
-  static const std::map<std::string, int> kReadsPercent = {{"get", 95}, {"mixed", 50}, {"set", 5}};
-  return kReadsPercent;
-}
-
-KvLoad::KvLoad(sim::Simulator& simulator, const LogChecker& log, const ClientOptions& options,
-               int reads_percent)
-    : simulator_(simulator),
-      log_(log),
-      client_(simulator, options),
-      random_(simulator.options().seed, 0, kStream),
-      reads_percent_(reads_percent),
-      keys_(kKeys) {}
-
 void KvLoad::Execute(std::function<void(bool ok)> done) {
-  const std::vector<PeerId> proposers = log_.Proposers();
-  if (!proposers.empty()) client_.set_first(proposers.front());
   const bool reads = random_.Below(100) < static_cast<std::uint64_t>(reads_percent_);
   const std::size_t which = random_.Below(keys_.size());
   const std::string name = "key" + std::to_string(which);
@@ -66,7 +79,7 @@ void KvLoad::Set(const std::string& name, Key& key, std::function<void(bool ok)>
   key.writes[value] = {simulator_.now(), kNever};
   const Command command = {"SET", name, TextOf(value)};
   const CommandDigest entry = DigestOf(EncodeCommand(command));
-  client_.Execute(command,
+  NextClient().Execute(command,
                   [this, &key, value, entry, done = std::move(done)](const KvOutcome& end) {
                     const bool ok = end.is_known() && end.reply->kind == Reply::Kind::kStatus;
                     if (ok) Know(key, key.writes.at(value));
@@ -78,7 +91,7 @@ void KvLoad::Set(const std::string& name, Key& key, std::function<void(bool ok)>
 }
 
 void KvLoad::Get(const std::string& name, Key& key, std::function<void(bool ok)> done) {
-  client_.Execute({"GET", name},
+  NextClient().Execute({"GET", name},
                   [this, name, &key, begun = simulator_.now(), latest = key.latest_begin,
                    done = std::move(done)](const KvOutcome& end) {
                     const bool ok = end.is_known() && end.reply->kind != Reply::Kind::kError;

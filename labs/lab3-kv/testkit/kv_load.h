@@ -8,8 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "kv_client.h"
 #include "log_checker.h"
 #include "sim/simulator.h"
+#include "subject.h"
 
 namespace depfast::kv {
 
@@ -27,11 +30,10 @@ const std::map<std::string, int>& Mixes();
 class KvLoad {
  public:
   // `reads_percent`: 0 to 100. Both references outlive the load.
-  KvLoad(sim::Simulator& simulator, const LogChecker& log, const ClientOptions& options,
+  KvLoad(sim::Simulator& simulator, const LogChecker& log, const ClientLoad& load,
          int reads_percent);
 
-  // Executes one command at the first proposer. Calls `done` once: true if the command has a reply
-  // that is no error.
+  // Executes one command. Calls `done` once: true if the command has a reply that is no error.
   void Execute(std::function<void(bool ok)> done);
 
   // The first reply that was not true, as a sentence; empty if all were true.
@@ -48,6 +50,12 @@ class KvLoad {
     Time latest_begin{-1};  // of the writes that clients know of: they overwrote all older ones
   };
 
+  // The client of the next command. Clients at proposers know each new one. All others stay where
+  // they are while they get answers.
+  KvClient& NextClient();
+  std::string TextOf(std::uint64_t value) const;
+  // Nothing if no SET of this load wrote the text. A key without a value reads as 0.
+  std::optional<std::uint64_t> ValueIn(const Reply& reply) const;
   void Set(const std::string& name, Key& key, std::function<void(bool ok)> done);
   void Get(const std::string& name, Key& key, std::function<void(bool ok)> done);
   void OnRead(const std::string& name, Key& key, Time begun, Time latest_begin, const Reply& reply);
@@ -56,7 +64,10 @@ class KvLoad {
 
   sim::Simulator& simulator_;
   const LogChecker& log_;
-  KvClient client_;
+  const ClientLoad load_;
+  std::deque<KvClient> clients_;  // that take turns
+  bool have_places_ = false;      // those that stay at a replica are there
+  std::uint64_t commands_ = 0;
   RandomStream random_;
   const int reads_percent_;
   std::vector<Key> keys_;

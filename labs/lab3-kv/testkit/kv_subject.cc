@@ -10,11 +10,11 @@
 namespace depfast::kv {
 
 MakeSubject KvSubject(int reads_percent) {
-  return [reads_percent](sim::Simulator& simulator, testkit::History& history, Duration answer_timeout) {
+  return [reads_percent](sim::Simulator& simulator, testkit::History& history,
+                         const ClientLoad& clients) {
     auto log = std::make_unique<raft::RaftChecker>(simulator, &history,
                                                    raft::RaftChecker::Machine::kOther);
-    const ClientOptions options{.answer_timeout = answer_timeout};
-    const auto load = std::make_shared<KvLoad>(simulator, *log, options, reads_percent);
+    const auto load = std::make_shared<KvLoad>(simulator, *log, clients, reads_percent);
     // A lease tells no lie until the leader changes. The checker sees that a read was not
     // confirmed.
     const auto checker = std::make_shared<KvChecker>(simulator, *log, history);

@@ -8,9 +8,9 @@ namespace depfast {
 namespace {
 
 Subject MakeCopilotSubject(sim::Simulator& simulator, testkit::History& history,
-                           Duration answer_timeout) {
+                           const ClientLoad& load) {
   return SubmitSubject(std::make_unique<copilot::CopilotChecker>(simulator, &history), simulator,
-                       {.answer_timeout = answer_timeout, .targets = 2});
+                       load, 2);
 }
 
 }  // namespace

@@ -8,9 +8,9 @@ namespace depfast {
 namespace {
 
 Subject MakeSaucrSubject(sim::Simulator& simulator, testkit::History& history,
-                         Duration answer_timeout) {
+                         const ClientLoad& load) {
   return SubmitSubject(std::make_unique<saucr::SaucrChecker>(simulator, &history), simulator,
-                       {.answer_timeout = answer_timeout});
+                       load);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ class World : private sim::Observer {
       : recorder_(testkit::Recorder::IfWanted(record)),
         simulator_(OptionsOf(seed, recorder_.get())),
         verification_(simulator_),
-        subject_(kv::KvSubject(5)(simulator_, history_, kElectionMax)) {
+        subject_(kv::KvSubject(5)(simulator_, history_, {kElectionMax})) {
     if (recorder_ != nullptr) recorder_->Watch(simulator_, history_);
     simulator_.AddObserver(this);
     simulator_.Start();
