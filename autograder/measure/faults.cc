@@ -37,6 +37,12 @@ std::optional<faults::Strength> StrengthIn(std::string_view text) {
 
 }  // namespace
 
+std::vector<std::string> FaultNames() {
+  std::vector<std::string> names = {kNone, kDead};
+  for (const faults::Preset& preset : faults::kPresets) names.emplace_back(preset.name);
+  return names;
+}
+
 std::optional<faults::Fault> FaultOf(const std::string& name, std::vector<PeerId> victims) {
   if (name == kNone) return std::nullopt;
   if (name == kDead) return faults::CrashFault(std::move(victims));

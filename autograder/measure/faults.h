@@ -10,6 +10,9 @@
 
 namespace depfast::measure {
 
+// Without those that have an amount in their names.
+std::vector<std::string> FaultNames();
+
 // The fault that strikes `victims`; nothing for "none". Throws std::invalid_argument, in one line,
 // for an unknown name, and for an amount that the kind cannot have.
 std::optional<faults::Fault> FaultOf(const std::string& name, std::vector<PeerId> victims);
