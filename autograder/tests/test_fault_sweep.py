@@ -1,5 +1,8 @@
-"""The report of a sweep: danger zones, faults that cost less than weaker ones, findings."""
+"""The report of a sweep: danger zones, bisection, findings; what goes on after an interrupt."""
 
+import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,27 +10,29 @@ import pytest
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit, this_kit
 from failslow.extras.commands import sweeps
-from failslow.extras.faults import findings, sweep, sweep_page
+from failslow.extras.commands.sweeps import Options
+from failslow.extras.faults import findings, stages, sweep, sweep_page
 from failslow.extras.faults.catalogue import Catalogue, load
-from failslow.extras.faults.experiment import HEALTHY, SLOW, Experiment, Run
-from failslow.extras.faults.findings import DOES_NOT, HOLDS, UNKNOWN
-from failslow.extras.faults.sweep import Cell, Row
-from failslow.extras.faults.verdict import TOLERANT, Cost, Costs, Verdict
+from failslow.extras.faults.findings import DOES_NOT, HOLDS, READ, UNKNOWN
+from failslow.extras.faults.stages import Stages
+from failslow.extras.faults.sweep import OPEN, Cell, Point, Row
+from failslow.extras.faults.verdict import Cost
 
 MS = 10**6
 
 
 def cell(
-    amount: int,
-    loss: float,
-    kind: str = "net-slow",
-    target: str = "follower",
-    workload: str = "small",
-    changed: bool = False,
+    amount: int, loss: float, kind: str = "net-slow", target: str = "leader", **changes: object
 ) -> Cell:
+    """`changes`: of the point's axes, or of the cell."""
+    point = Point("mine", target, kind, amount, 3.0)
+    axes = {name: value for name, value in changes.items() if hasattr(point, name)}
     fault = f"{kind} {amount // MS} ms" if kind == "net-slow" else f"{kind} {amount}%"
     cost = Cost(loss, loss - 0.02, loss + 0.02)
-    return Cell(target, workload, kind, amount, fault, "PASS", "", cost, changed)
+    made = Cell(
+        replace(point, **axes), fault, cost, 0.1, 0.5, 0.0, 1.0, 0, 1000, "", 2.0, ((9, 4000),)
+    )
+    return replace(made, **{name: value for name, value in changes.items() if name not in axes})
 
 
 @pytest.fixture
@@ -36,36 +41,86 @@ def known(kit: Kit) -> Catalogue:
 
 
 def row(*cells: Cell) -> Row:
-    return Row(cells[0].target, cells[0].workload, cells[0].kind, cells)
+    return Row(replace(cells[0].point, amount=0), cells)
 
 
-def judged(number: int, *rows: Row) -> tuple[str, str]:
-    (found,) = (each for each in findings.of(rows) if each.number == number)
+def judged(number: int, *rows: Row, others: Sequence[Row] = ()) -> tuple[str, str]:
+    (found,) = (each for each in findings.of(rows, others) if each.number == number)
     return found.verdict, found.seen
 
 
+# ---- one run ----
+
+
+def stages_of(before: int, slow: int, after: Sequence[int], slow_us: int = 9000) -> Stages:
+    """A second of each of the first two stages, and a slice for each of the last; in commands."""
+    slices = [[1000] * before] * 10 + [[slow_us] * slow] * 10 + [[1000] * each for each in after]
+    return Stages(slices, 1.0, 1.0)
+
+
+def test_a_run_is_measured_by_its_own_beginning() -> None:
+    made = stages_of(10, 4, [0, 6, 10, 10])
+    assert made.degradation == pytest.approx(0.6)
+    assert made.recovery_s == 0.2
+    assert made.residue == pytest.approx(0.65)
+    assert (made.p99_growth, made.latency_growth) == (8.0, 8.0)
+    assert stages_of(10, 4, [9, 9]).recovery_s is None
+    assert stages_of(10, 0, [10]).latency_growth == float("inf")
+
+
+def test_noise_before_the_fault_lowers_what_counts_as_recovered() -> None:
+    quiet = Stages([[1000] * 10] * 4 + [[]] + [[1000] * 8] * 4, 0.4, 0.1)
+    noisy = Stages([[1000] * 7, [1000] * 13] * 2 + [[]] + [[1000] * 8] * 4, 0.4, 0.1)
+    assert (quiet.recovery_s, noisy.recovery_s) == (None, 0.0)
+
+
+def test_a_slice_that_the_fault_had_in_part_is_slow() -> None:
+    made = Stages([[1]] * 30, 1.05, 1.02)
+    assert (len(made.before), len(made.slow), len(made.after)) == (10, 11, 9)
+
+
+def test_commands_above_a_threshold_are_counted_under_the_fault() -> None:
+    assert stages_of(10, 4, [10], stages.LATE_US + 1).late == 40
+    assert stages_of(10, 4, [10], stages.LATE_US).late == 0
+
+
+def test_the_tail_of_the_whole_run_counts() -> None:
+    diluted = Stages([[1000] * 100] * 20 + [[90_000]] + [[1000] * 100] * 20, 2.0, 0.1)
+    assert (diluted.p99_growth, diluted.degradation) == (0.0, pytest.approx(0.99))
+
+
+def test_an_open_loop_loses_what_a_client_that_waits_would_lose() -> None:
+    run = stages_of(10, 10, [10], slow_us=4000)
+    point = Point("mine", "leader", "net-slow", MS, 1.0)
+    assert sweep.cell_of(point, "", [run], [0]).loss.value == 0
+    open_loop = sweep.cell_of(replace(point, load=OPEN), "", [run], [1])
+    assert (open_loop.loss.value, open_loop.leader_changes) == (0.75, 1)
+
+
+def test_a_cell_has_the_middle_of_its_runs_and_the_worst_recovery() -> None:
+    runs = [stages_of(10, slow, after) for slow, after in ((1, [0, 10]), (4, [10]), (2, [10]))]
+    made = sweep.cell_of(Point("mine", "leader", "net-slow", MS, 1.0), "", runs, [0, 2, 0])
+    assert made.loss == Cost(0.8, 0.6, 0.9)
+    assert (made.recovery_s, made.leader_changes) == (0.1, 2)
+    lost = sweep.cell_of(made.point, "", [*runs, stages_of(10, 1, [1])], [0])
+    assert lost.recovery_s is None
+
+
+# ---- rows and bisection ----
+
+
 def test_faults_are_ordered_by_how_strong_they_are(known: Catalogue) -> None:
-    net, cpu = sweep.rows_of(
-        [
-            cell(3, 0.1, "cpu-slow"),
-            cell(400 * MS, 0.2),
-            cell(50, 0.3, "cpu-slow"),
-            cell(MS, 0.4),
-        ],
-        known,
-    )[::-1]
-    assert [each.amount for each in cpu.cells] == [50, 3]
-    assert [each.amount for each in net.cells] == [MS, 400 * MS]
+    cells = [cell(3, 0.1, "cpu-slow"), cell(400 * MS, 0.2), cell(50, 0.3, "cpu-slow"), cell(MS, 0.4)]
+    cpu, net = sweep.rows_of(cells, known)
+    assert [each.point.amount for each in cpu.cells] == [50, 3]
+    assert [each.point.amount for each in net.cells] == [MS, 400 * MS]
 
 
-def test_rows_are_apart_by_target_workload_and_kind(known: Catalogue) -> None:
-    cells = [
-        cell(MS, 0, target=target, workload=workload, kind=kind)
-        for target in ("follower", "leader")
-        for workload in ("small", "large")
-        for kind in ("net-slow", "cpu-slow")
-    ]
-    assert len(sweep.rows_of(cells, known)) == 8
+def test_rows_are_apart_by_every_axis(known: Catalogue) -> None:
+    axes = {"target": "follower", "seconds": 1.0, "mix": "read", "value_bytes": 9, "load": OPEN}
+    axes |= {"at": "all", "costs": 50, "system": "etcd", "kind": "cpu-slow"}
+    cells = [cell(5, 0.1)] + [cell(5, 0.1, **{name: value}) for name, value in axes.items()]
+    assert len(sweep.rows_of(cells, known)) == len(cells)
 
 
 def test_a_danger_zone_is_between_little_and_much() -> None:
@@ -84,11 +139,100 @@ def test_milder_than_a_weaker_fault_only_beyond_the_intervals() -> None:
     assert row(weak, cell(2 * MS, 0.40), cell(3 * MS, 0.30)).milder == [cell(3 * MS, 0.30)]
 
 
+class Curve:
+    """Makes cells whose loss grows by itself; remembers them, and may be interrupted."""
+
+    def __init__(self, path: Path, interrupts_after: int = 1000) -> None:
+        self.path, self.left = path, interrupts_after
+        self.known = sweep.read(path, "mine")
+
+    def make(self, points: Sequence[Point]) -> None:
+        for point in points:
+            if not self.left:
+                raise KeyboardInterrupt
+            self.left -= 1
+            loss = min(1.0, (point.amount / (20 * MS)) ** 2)
+            made = replace(cell(point.amount, loss), point=point)
+            sweep.append(self.path, "mine", made)
+            self.known[point] = made
+
+
+POINTS = [Point("mine", "leader", "net-slow", each * MS, 3.0) for each in (1, 100)]
+
+
+def test_a_danger_zone_is_bisected_until_it_is_known(known: Catalogue, tmp_path: Path) -> None:
+    curve = Curve(tmp_path / "sweep.jsonl")
+    cells = sweep.complete(POINTS, curve.known, curve.make, known)
+    (found,) = sweep.rows_of(cells, known)
+    amounts = [each.point.amount for each in found.cells]
+    for bound in (6.32 * MS, 14.14 * MS):  # where the curve is at 10 % and at 50 %
+        below = max(each for each in amounts if each <= bound)
+        above = min(each for each in amounts if each > bound)
+        assert above / below <= sweep.RATIO_MAX
+    assert all(each == round(each, 1 - len(str(each))) or each == 100 * MS for each in amounts)
+    assert len(cells) < 14
+
+
+def test_an_interrupted_sweep_ends_as_one_in_one_go(known: Catalogue, tmp_path: Path) -> None:
+    whole = Curve(tmp_path / "whole.jsonl")
+    wanted = sweep.complete(POINTS, whole.known, whole.make, known)
+    for stop in range(len(wanted)):
+        path = tmp_path / f"{stop}.jsonl"
+        broken = Curve(path, stop)
+        with pytest.raises(KeyboardInterrupt):
+            sweep.complete(POINTS, broken.known, broken.make, known)
+        again = Curve(path)
+        assert sweep.complete(POINTS, again.known, again.make, known) == wanted
+        assert len(path.read_text().splitlines()) == len(wanted), "none was made twice"
+
+
+def test_nothing_is_bisected_where_a_replica_has_died(known: Catalogue) -> None:
+    rows = [row(cell(MS, 0.0), cell(100 * MS, 1.0, trouble="it died"))]
+    assert sweep.refinements(rows, known) == []
+
+
+def test_a_share_of_a_processor_is_bisected_downwards(known: Catalogue) -> None:
+    rows = [row(cell(50, 0.0, "cpu-slow"), cell(5, 1.0, "cpu-slow"))]
+    assert [each.amount for each in sweep.refinements(rows, known)] == [16]
+    assert sweep.refinements([row(cell(5, 0.0, "cpu-slow"), cell(4, 1.0, "cpu-slow"))], known) == []
+
+
+def test_a_sweep_goes_on_with_what_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "sweep.jsonl"
+    assert sweep.read(path, "mine") == {}
+    mine = [cell(MS, 0.1, recovery_s=None), cell(3 * MS, 0.1, mix="read", load=OPEN)]
+    sweep.append(path, "mine", mine[0])
+    sweep.append(path, "another", cell(2 * MS, 0.1))
+    sweep.append(path, "mine", mine[1])
+    assert [*sweep.read(path, "mine").values()] == mine
+    path.write_text("{")
+    with pytest.raises(CannotDo, match="is damaged"):
+        sweep.read(path, "mine")
+    path.write_text(json.dumps({"subject": "mine", "cell": {"speed": 1}}))
+    with pytest.raises(CannotDo, match="is damaged"):
+        sweep.read(path, "mine")
+
+
+# ---- findings ----
+
+
+def test_finding_1() -> None:
+    mine = row(cell(MS, 0.3), cell(100 * MS, 0.9))
+    assert judged(1, mine)[0] == UNKNOWN
+    far = row(cell(MS, 0.1, system="etcd"), cell(10 * MS, 0.3, system="etcd"))
+    verdict, seen = judged(1, mine, others=[far])
+    assert (verdict, "etcd (leader) first at net-slow 10 ms" in seen) == (HOLDS, True)
+    near = row(cell(2 * MS, 0.3, system="etcd"))
+    assert judged(1, mine, others=[near])[0] == DOES_NOT
+    never = row(cell(MS, 0.1, system="etcd"))
+    assert "never loses 25 %" in judged(1, mine, others=[never])[1]
+
+
 def test_finding_2() -> None:
     assert judged(2, row(cell(MS, 0.1)))[0] == UNKNOWN
     assert judged(2, row(cell(MS, 0.1), cell(2 * MS, 0.2)))[0] == DOES_NOT
     verdict, seen = judged(2, row(cell(MS, 0.3), cell(2 * MS, 0.1)))
-    assert (verdict, "net-slow 2 ms on a follower" in seen) == (HOLDS, True)
+    assert (verdict, "costs 30 %, but net-slow 2 ms 10 %" in seen) == (HOLDS, True)
 
 
 def test_finding_3() -> None:
@@ -96,94 +240,146 @@ def test_finding_3() -> None:
     verdict, seen = judged(3, row(cell(MS, 0.4), cell(2 * MS, 0.6)), row(cell(5, 0.1, "cpu-slow")))
     assert (verdict, seen) == (HOLDS, "net-slow costs 50 % on average, cpu-slow 10 %")
     assert judged(3, row(cell(MS, 0.4)), row(cell(5, 0.3, "cpu-slow")))[0] == DOES_NOT
-    assert judged(3, row(cell(MS, 0.05)), row(cell(5, 0.01, "cpu-slow")))[0] == DOES_NOT
+    assert judged(3, row(cell(MS, 0.4)), row(cell(5, 0.1, "cpu-slow", at="all")))[0] == UNKNOWN
 
 
 def test_finding_4() -> None:
-    slow = row(cell(MS, 0.4))
+    slow = row(cell(MS, 0.4, target="follower", at="all"))
     assert judged(4, slow)[0] == UNKNOWN
-    assert judged(4, slow, row(cell(2 * MS, 0.1, target="leader")))[0] == UNKNOWN
-    assert judged(4, slow, row(cell(MS, 0.39, target="leader")))[0] == DOES_NOT
-    verdict, seen = judged(4, slow, row(cell(MS, 0.1, target="leader")))
+    unasked = row(cell(MS, 0.4, target="follower")), row(cell(MS, 0.1))
+    assert judged(4, *unasked)[0] == UNKNOWN, "no client is at the follower"
+    assert judged(4, slow, row(cell(MS, 0.39, at="all")))[0] == DOES_NOT
+    verdict, seen = judged(4, slow, row(cell(MS, 0.1, at="all")))
     assert (verdict, "40 %; leader: 10 %" in seen) == (HOLDS, True)
+
+
+def test_finding_5() -> None:
+    fast, slow = row(cell(MS, 0.6, costs=50)), row(cell(MS, 0.2, costs=200))
+    assert judged(5, fast)[0] == UNKNOWN
+    assert judged(5, fast, slow)[0] == HOLDS
+    assert judged(5, row(cell(MS, 0.2, costs=50)), row(cell(MS, 0.6, costs=200)))[0] == DOES_NOT
 
 
 def test_finding_6() -> None:
     assert judged(6, row(cell(MS, 0.4)))[0] == UNKNOWN
-    assert judged(6, row(cell(MS, 0.4)), row(cell(MS, 0.1, workload="large")))[0] == HOLDS
-    assert judged(6, row(cell(MS, 0.4)), row(cell(MS, 0.3, workload="large")))[0] == DOES_NOT
+    for axis in ({"mix": "read"}, {"mix": "mixed"}, {"value_bytes": 16384}):
+        assert judged(6, row(cell(MS, 0.4)), row(cell(MS, 0.1, **axis)))[0] == HOLDS
+        assert judged(6, row(cell(MS, 0.4)), row(cell(MS, 0.3, **axis)))[0] == DOES_NOT
 
 
 def test_finding_7() -> None:
     assert judged(7, row(cell(MS, 0.4)))[0] == UNKNOWN
     assert judged(7, row(cell(MS, 0.1), cell(2 * MS, 0.4)))[0] == DOES_NOT
-    verdict, seen = judged(7, row(cell(MS, 0.1), cell(2 * MS, 0.6)))
-    assert (verdict, "net-slow 1 ms (10 %) to net-slow 2 ms (60 %)" in seen) == (HOLDS, True)
+    wide = row(cell(MS, 0.1, at="all"), cell(9 * MS, 0.6, at="all"))
+    verdict, seen = judged(7, wide, row(cell(MS, 0.1), cell(2 * MS, 0.6)))
+    assert (verdict, "costs 10 %, net-slow 2 ms 60 %; 2 of 2 rows" in seen) == (HOLDS, True)
+
+
+def test_finding_9() -> None:
+    assert judged(9, row(cell(MS, 0.4)))[0] == UNKNOWN
+    assert judged(9, row(cell(MS, 0.9, p99=0.5)))[0] == DOES_NOT
+    verdict, seen = judged(9, row(cell(MS, 0.9, p99=0.01), cell(2 * MS, 0.6)))
+    assert (verdict, "1 of 2 costly cells" in seen) == (HOLDS, True)
 
 
 def test_finding_11() -> None:
-    stays = cell(MS, 0.6, target="leader")
-    changes = cell(2 * MS, 1.0, target="leader", changed=True)
-    assert judged(11, row(cell(MS, 0.6)))[0] == UNKNOWN
+    stays = cell(MS, 0.6)
+    changes = cell(2 * MS, 0.2, leader_changes=1)
+    assert judged(11, row(cell(MS, 0.6, target="follower")))[0] == UNKNOWN
     assert judged(11, row(changes))[0] == DOES_NOT
     verdict, seen = judged(11, row(stays, changes))
     assert (verdict, "under 1 of 2 faults" in seen) == (HOLDS, True)
+    assert seen.endswith("with a new leader net-slow 2 ms on a leader costs 20 %")
 
 
-def test_a_cell_says_what_a_client_that_waits_would_lose(known: Catalogue) -> None:
-    costs = Costs(Cost(1.0, 0.6, 3.0), Cost(0.1, 0.0, 0.2))
-    runs = [Run(each, [[1]], 1.0, 0.0, each == SLOW, 0.0, 0, 0, 0.0, 0) for each in (HEALTHY, SLOW)]
-    done = Experiment(
-        "net-slow 1 ms", "leader", 9, runs, costs, TOLERANT, Verdict("FAIL", "slow"), 1.0
-    )
-    made = sweep.cell_of(done, "small", known.kinds["net-slow"], MS)
-    assert made.loss == Cost(0.5, 1 - 1 / 1.6, 0.75)
-    assert made.leader_changed
-    assert (made.verdict, made.reason, made.target) == ("FAIL", "slow", "leader")
-    nothing = Costs(Cost(-1.0, -1.0, -0.5), Cost(1.0, 0.9, 1.0))
-    done = Experiment(
-        "net-slow 1 ms", "leader", 9, runs, nothing, TOLERANT, Verdict("FAIL", "slow"), 1.0
-    )
-    assert sweep.cell_of(done, "small", known.kinds["net-slow"], MS).loss == nothing.throughput
+def test_finding_12() -> None:
+    at_it = row(cell(MS, 0.6, target="follower", at="one"))
+    assert judged(12, at_it)[0] == UNKNOWN
+    assert judged(12, at_it, row(cell(MS, 0.0, target="follower")))[0] == HOLDS
+    assert judged(12, at_it, row(cell(MS, 0.5, target="follower")))[0] == DOES_NOT, "all are slow"
 
 
-def test_a_sweep_goes_on_with_what_is_there(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "sweep.jsonl"
-    assert sweep.read(path, "mine") == []
-    sweep.append(path, "mine", cell(MS, 0.1))
-    sweep.append(path, "another", cell(2 * MS, 0.1))
-    sweep.append(path, "mine", cell(3 * MS, 0.1))
-    assert sweep.read(path, "mine") == [cell(MS, 0.1), cell(3 * MS, 0.1)]
-    path.write_text("{")
-    with pytest.raises(CannotDo, match="is damaged"):
-        sweep.read(path, "mine")
+def test_finding_13() -> None:
+    assert judged(13, row(cell(MS, 0.4)))[0] == UNKNOWN
+    assert judged(13, row(cell(MS, 0.9, late=5)))[0] == DOES_NOT, "100 a minute"
+    verdict, seen = judged(13, row(cell(MS, 0.9, late=4), cell(2 * MS, 0.9)))
+    assert (verdict, "under 1 of 2 faults" in seen) == (HOLDS, True)
+
+
+def test_finding_14() -> None:
+    dead = row(cell(0, 0.2, "crash"))
+    assert judged(14, row(cell(MS, 0.9)))[0] == UNKNOWN
+    verdict, seen = judged(14, row(cell(MS, 0.9), cell(2 * MS, 0.1)), dead)
+    assert (verdict, "would pay in 1" in seen) == (DOES_NOT, True)
+    assert judged(14, row(cell(MS, 0.9, trouble="it died")), dead)[0] == HOLDS
+
+
+def test_every_finding_has_a_line() -> None:
+    found = findings.of([row(cell(MS, 0.4))])
+    assert sorted(each.number for each in found) == list(range(1, 16))
+    assert {each.number for each in found if each.verdict == READ} == {10, 15}
+
+
+# ---- the command and the page ----
 
 
 def test_a_kind_stands_for_all_its_strengths(known: Catalogue) -> None:
     def names(text: str | None, quick: bool = False) -> list[tuple[str, int]]:
-        return [(kind.name, amount) for kind, amount in sweeps._faults(known, text, quick)]
+        found = sweeps._faults(known, Options(fault=text, quick=quick), here=True)
+        return [(kind.name, amount) for kind, amount in found]
 
     assert names("fs-delay,net-slow") == [("fs-delay", MS), ("net-slow", 400 * MS)]
     assert names("fs-delay-1ms,fs-delay") == [("fs-delay", MS)]
     assert names(None, quick=True) == [("cpu-slow", 5), ("net-slow", 400 * MS)]
     assert ("crash", 0) not in names(None)
+    assert names("crash") == [("crash", 0)]
     with pytest.raises(CannotDo, match="there is no fault 'net'"):
         names("net")
+
+
+def test_strengths_may_be_any(known: Catalogue) -> None:
+    def amounts(fault: str, texts: str) -> list[int]:
+        found = sweeps._faults(known, Options(fault=fault, strength=texts), here=True)
+        return [amount for _, amount in found]
+
+    assert amounts("net-slow", "500us, 2ms,2ms") == [500_000, 2 * MS]
+    with pytest.raises(CannotDo, match="'fast' is no strength of net-slow"):
+        amounts("net-slow", "fast")
+    with pytest.raises(CannotDo, match="name one fault"):
+        amounts("net-slow,cpu-slow", "1ms")
+
+
+def test_points_are_all_combinations(known: Catalogue) -> None:
+    axes = Options(durations=(1.0, 2.0), loads=("8", OPEN), places=("one", "all"), mixes=("read",))
+    points = axes.points("lab3", ("leader",), [(known.kinds["net-slow"], MS)])
+    assert len(set(points)) == len(points) == 8
+    assert {each.mix for each in points} == {"read"}
 
 
 def test_the_page_marks_what_is_dangerous() -> None:
     rows = [
         row(cell(MS, -0.001), cell(2 * MS, 0.8), cell(3 * MS, 0.5)),
-        row(cell(5, 1.0, "cpu-slow", "leader", changed=True)),
+        row(cell(5, 1.0, "cpu-slow", leader_changes=1, trouble="it is <dead>")),
     ]
     page = sweep_page.render([("<mine>", rows), ("etcd", rows[:1])])
     assert page.count('class="danger"') == 2 + 2
     assert page.count("% ↓<") == 1 + 1
-    assert page.count("% ⚑<") == 1
-    assert "<h2>Slow leader of &lt;mine&gt;, small values" in page
+    assert page.count("% ⚑✕<") == 1
+    assert "<h2>Slow leader of &lt;mine&gt;</h2>" in page
     assert "<h2>Findings of document 004 for etcd</h2>" in page
     assert "<mine>" not in page
+    assert "<dead>" not in page
     assert "-0 %" not in page, "noise is no gain"
+
+
+def test_the_page_draws_the_costliest_faults_with_a_band() -> None:
+    kinds = ("net-slow", "cpu-slow", "fs-delay", "disk-slow")
+    rows = [row(cell(5, 0.1 * at, kind)) for at, kind in enumerate(kinds, start=1)]
+    page = sweep_page.over_time("mine", [*rows, row(cell(5, 1.0, at="all"))])
+    assert page.count("<h3>") == sweep_page.PLOTS
+    assert page.index("disk-slow 5%") < page.index("fs-delay 5%") < page.index("cpu-slow 5%")
+    assert page.count('class="band"') == 2 * sweep_page.PLOTS
+    assert "net-slow" not in page
 
 
 def test_a_sweep_strikes_every_role_of_the_lab() -> None:

@@ -1,8 +1,8 @@
-"""`kit faults sweep`: experiments over strengths, roles and workloads, and a map of the costs."""
+"""`kit faults sweep`: runs over strengths, roles, workloads and more, and a map of the costs."""
 
 import argparse
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import product
@@ -11,7 +11,7 @@ from pathlib import Path
 from rich import box
 from rich.table import Table
 
-from failslow.base import atomic, console
+from failslow.base import atomic, console, records
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
@@ -23,23 +23,26 @@ from failslow.extras.faults import (
     experiment,
     findings,
     injection,
+    simulated,
     slow_syncs,
+    strength,
     sweep,
     sweep_page,
 )
 from failslow.extras.faults.bench import Bench
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
-from failslow.extras.faults.experiment import HEALTHY, SLOW
 from failslow.extras.faults.injectors import INJECTORS
-from failslow.extras.faults.sweep import WORKLOADS, Cell, Row
+from failslow.extras.faults.sweep import MIXES, OPEN, PLACES, Cell, Point, Row
 from failslow.lab.labs import load_labs
 
-ORDER = (HEALTHY, SLOW, SLOW, HEALTHY)
 QUICK_KINDS = ("cpu-slow", "net-slow")
-CELLS, PAGE = "sweep.jsonl", "sweep.html"
+CELLS, PAGE, RESULTS = "sweep.jsonl", "sweep.html", "sweep.json"
+SIMULATED_ONLY = ("mixes", "places", "costs")
+SECONDS_MAX = 60.0
+RUNS = 2
+"""On real processes, of each cell."""
 
-Point = tuple[str, str, tuple[FaultKind, int]]
-"""Target, workload, fault."""
+Faults = Sequence[tuple[FaultKind, int]]
 
 Subject = tuple[str, AbstractContextManager[Bench], Sequence[str]]
 """Its name, its cluster, and the roles that are slow in turn."""
@@ -54,81 +57,289 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="a solution (the reference; without one, labs)",
     )
+    text = "in virtual time: exact, and on all cores at once. Without axes: those of the handbook"
+    parser.add_argument("--simulated", action="store_true", help=text)
     text = "faults, or presets of them (all strengths of all that slow)"
     parser.add_argument("--fault", metavar="NAME[,NAME...]", help=text)
+    text = "strengths of one fault, such as 1ms,3ms,10ms (its presets)"
+    parser.add_argument("--strength", metavar="AMOUNT[,...]", help=text)
     text = "follower, leader; in lab 5 follower, pilot, copilot (all)"
     parser.add_argument("--target", metavar="ROLE", action="append", dest="targets", help=text)
-    parser.add_argument(
-        "--workload", choices=WORKLOADS, action="append", dest="workloads", help="(both)"
-    )
-    parser.add_argument("--lab", default=experiments.LAB, help="whose cluster is loaded (lab2)")
-    parser.add_argument("--replicas", type=int, choices=(3, 5), default=3, help="(3)")
-    text = f"{' and '.join(QUICK_KINDS)} alone, small values alone, and each holds for 2 s, not 3 s"
+    text = "seconds for which a fault holds (3)"
+    parser.add_argument("--duration", type=_list(_seconds), dest="durations", help=text)
+    text = "bytes of the values that are put (256)"
+    parser.add_argument("--value-bytes", type=_list(_number), dest="value_bytes", help=text)
+    text = "clients that each wait for an answer, or 'open' (8)"
+    parser.add_argument("--load", type=_list(_load), dest="loads", help=text)
+    text = f"{', '.join(MIXES)} (write); simulated"
+    parser.add_argument("--workload", type=_list(_one_of(MIXES)), dest="mixes", help=text)
+    text = f"where clients send commands: {', '.join(PLACES)} (leader); simulated"
+    parser.add_argument("--clients", type=_list(_one_of(PLACES)), dest="places", help=text)
+    text = "of a processor's work in per cent: 50 is twice as fast (100); simulated"
+    parser.add_argument("--costs", type=_list(_number), help=text)
+    parser.add_argument("--lab", default=None, help="whose system is slow (lab2; simulated: lab3)")
+    parser.add_argument("--replicas", type=int, choices=(3, 5, 7), default=3, help="(3)")
+    parser.add_argument("--seeds", type=_number, default=1, help="simulated runs of a cell (1)")
+    text = f"{' and '.join(QUICK_KINDS)} alone, and each holds for 2 s: under ten minutes"
     parser.add_argument("--quick", action="store_true", help=text)
     text = "the same on etcd, with the faults that it can get"
     parser.add_argument("--versus", choices=(etcd.NAME,), help=text)
     parser.add_argument("--out", type=Path, default=Path("out/faults"), help="(out/faults)")
 
 
+def _list(of: "type") -> object:
+    def parse(text: str) -> tuple[object, ...]:
+        return tuple(of(each.strip()) for each in text.split(","))
+
+    return parse
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1_000_000:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to 1,000,000")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text.removesuffix("s"))
+    except ValueError:
+        seconds = 0.0
+    if not 0.5 <= seconds <= SECONDS_MAX:
+        raise argparse.ArgumentTypeError(f"'{text}' is no time from 0.5 to {SECONDS_MAX:g} s")
+    return seconds
+
+
+def _load(text: str) -> str:
+    return text if text == OPEN else str(_number(text))
+
+
+def _one_of(words: Sequence[str]) -> object:
+    def parse(text: str) -> str:
+        if text not in words:
+            raise argparse.ArgumentTypeError(f"'{text}' is none of {', '.join(words)}")
+        return text
+
+    return parse
+
+
 @dataclass(frozen=True)
 class Options:
-    """None stands for all."""
+    """None stands for the usual, and for all faults and targets."""
 
-    directory: Path | None
-    fault: str | None
-    targets: Sequence[str] | None
-    workloads: Sequence[str] | None
-    lab: str
-    replicas: int
-    quick: bool
-    versus: str | None
-    out: Path
+    directory: Path | None = None
+    simulated: bool = False
+    fault: str | None = None
+    strength: str | None = None
+    targets: Sequence[str] | None = None
+    durations: Sequence[float] | None = None
+    value_bytes: Sequence[int] | None = None
+    loads: Sequence[str] | None = None
+    mixes: Sequence[str] | None = None
+    places: Sequence[str] | None = None
+    costs: Sequence[int] | None = None
+    lab: str | None = None
+    replicas: int = 3
+    seeds: int = 1
+    quick: bool = False
+    versus: str | None = None
+    out: Path = Path("out/faults")
+
+    @property
+    def has_axes(self) -> bool:
+        axes = (self.fault, self.targets, self.durations, self.value_bytes, self.loads)
+        return any((*axes, self.mixes, self.places, self.costs, self.lab, self.quick))
+
+    def points(self, system: str, roles: Sequence[str], faults: Faults) -> list[Point]:
+        """All combinations of the axes."""
+        usual = experiments.QUICK_HOLD_S if self.quick else experiments.HOLD_S
+        return [
+            Point(system, role, kind.name, amount, seconds, mix, size, load, at, costs)
+            for role, seconds, mix, size, load, at, costs, (kind, amount) in product(
+                roles,
+                self.durations or (usual,),
+                self.mixes or ("write",),
+                self.value_bytes or (256,),
+                self.loads or ("8",),
+                self.places or ("leader",),
+                self.costs or (100,),
+                faults,
+            )
+        ]
 
 
 def run(kit: Kit, options: Options) -> int:
     """Returns 0. Measurements of an earlier run, interrupted or not, are not made again.
 
-    CannotDo when an experiment cannot be made; the others are kept.
+    CannotDo when a cell cannot be made; the others are kept.
     """
     check_out(options.out)
-    roles = _targets(kit, options.lab, options.targets)
+    if options.simulated and options.versus:
+        raise CannotDo("--versus: etcd is not in the simulator")
+    if not options.simulated:
+        for name in SIMULATED_ONLY:
+            if getattr(options, name):
+                raise CannotDo("--workload, --clients and --costs need --simulated")
+    sweeping = _Sweeping(options.out)
+    if options.simulated:
+        _simulate(kit, options, sweeping)
+    else:
+        _measure(kit, options, sweeping)
+    sweeping.show()
+    if sweeping.missing:
+        raise CannotDo(
+            f"{len(sweeping.missing)} cells could not be made; the same command goes on with them",
+            "\n".join(sweeping.missing),
+        )
+    return 0
+
+
+class _Sweeping:
+    """The maps so far, and the reasons why cells are missing. The page is drawn again after each
+    cell on real processes, so the first picture is soon there."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.maps: dict[str, list[Row]] = {}
+        self.missing: list[str] = []
+
+    def write(self) -> None:
+        found = [(name, rows) for name, rows in self.maps.items() if rows]
+        atomic.write_text(self.out / PAGE, sweep_page.render(found))
+        cells = [sweep.as_json(cell) for _, rows in found for row in rows for cell in row.cells]
+        atomic.write_text(self.out / RESULTS, records.text({"cells": cells}))
+
+    def show(self) -> None:
+        self.write()
+        for name, rows in self.maps.items():
+            others = [row for other in self.maps.values() if other is not rows for row in other]
+            _print(name, rows, others)
+        console.note(f"Wrote {self.out / PAGE}")
+
+
+# ---- in virtual time ----
+
+
+def _simulate(kit: Kit, options: Options, sweeping: _Sweeping) -> None:
+    plans = [options] if options.has_axes else handbook()
+    for lab in dict.fromkeys(plan.lab or "lab3" for plan in plans):
+        system = simulated.system(kit, lab, options.directory, options.replicas, options.seeds)
+        known = catalogue.load(kit)
+        points: list[Point] = []
+        for plan in plans:
+            if (plan.lab or "lab3") == lab:
+                points += _points(system, plan, known)
+        path, subject = options.out / CELLS, system.subject
+        done = sweep.read(path, subject)
+
+        def ended(point: Point, cell: Cell, done: dict = done, subject: str = subject) -> None:
+            sweep.append(path, subject, cell)
+            done[point] = cell
+
+        def make(
+            left: Sequence[Point], system: simulated.System = system, take: object = ended
+        ) -> None:
+            simulated.make(system, known, left, take)
+
+        sweeping.maps[lab] = sweep.rows_of(sweep.complete(points, done, make, known), known)
+
+
+def _points(system: simulated.System, plan: Options, known: Catalogue) -> list[Point]:
+    for target in plan.targets or ():
+        if target not in system.roles:
+            raise CannotDo(f"--target: {system.name} has no {target}, but {', '.join(system.roles)}")
+    if (plan.mixes or plan.places) and not system.has_mixes:
+        raise CannotDo(f"--workload and --clients are for a store (lab3), not for {system.name}")
+    return plan.points(system.name, plan.targets or system.roles, _faults(known, plan, here=False))
+
+
+def handbook() -> list[Options]:
+    """The sweep of the handbook's page: each axis for itself, around the usual point."""
+    network = "net-slow,packet-loss"
+    compared = "net-slow,packet-loss,fs-delay,cpu-slow"
+    return [
+        Options(places=PLACES),
+        Options(fault="crash", places=PLACES),
+        Options(fault=network, mixes=MIXES, places=("leader", "all")),
+        Options(fault=network, value_bytes=(16 * 1024,)),
+        Options(fault=network, loads=("64", OPEN)),
+        Options(fault="net-slow,fs-delay", durations=(1.0, 10.0), targets=("leader",)),
+        Options(fault=compared, costs=(50, 200), targets=("leader",)),
+        Options(fault=compared, lab="lab5"),
+        Options(fault=compared, lab="lab6"),
+    ]
+
+
+# ---- on real processes ----
+
+
+def _measure(kit: Kit, options: Options, sweeping: _Sweeping) -> None:
+    lab = options.lab or experiments.LAB
+    roles = _targets(kit, lab, options.targets)
     definitions = ["FAILSLOW_ETCD=ON"] if options.versus else []
     programs = ["put_load", catalogue.PROGRAM] + ([slow_syncs.PROGRAM] if options.versus else [])
     cmake.build(kit, targets=programs, definitions=definitions)
     known = catalogue.load(kit)
-    loads = options.workloads or (("small",) if options.quick else tuple(WORKLOADS))
-    faults = _faults(known, options.fault, options.quick)
-    hold_s = experiments.QUICK_HOLD_S if options.quick else experiments.HOLD_S
+    faults = _faults(known, options, here=True)
     name = str(options.directory) if options.directory else "the reference"
     cluster = experiments.cluster_of(
-        kit, known, options.directory, options.lab, options.replicas, options.out
+        kit, known, options.directory, lab, options.replicas, options.out
     )
     subjects: list[Subject] = [(name, cluster, roles)]
     if options.versus:
-        subjects.append(
-            (
-                options.versus,
-                etcd.running(kit, known, options.replicas, options.out),
-                _of_etcd(options.targets),
-            )
-        )
-    maps, missing = [], []
+        of_etcd = etcd.running(kit, known, options.replicas, options.out)
+        subjects.append((options.versus, of_etcd, _of_etcd(options.targets)))
     for name, cluster, where in subjects:
         with cluster as bench:
             possible = [each for each in faults if bench.can_have(each[0])]
-            points = list(product(where, loads, possible))
-            cells, failed = _measure(bench, points, options.out / CELLS, hold_s)
-        maps.append((name, sweep.rows_of(cells, known)))
-        missing += failed
-    atomic.write_text(options.out / PAGE, sweep_page.render(maps))
-    _print(maps)
-    console.note(f"Wrote {options.out / PAGE}")
-    if missing:
-        raise CannotDo(
-            f"{len(missing)} experiments could not be made; the same command goes on with them",
-            "\n".join(missing),
-        )
-    return 0
+            points = options.points(name, where, possible)
+            _measure_all(bench, name, points, known, sweeping)
+
+
+def _measure_all(
+    bench: Bench, name: str, points: Sequence[Point], known: Catalogue, sweeping: _Sweeping
+) -> None:
+    path, subject = sweeping.out / CELLS, _subject(bench)
+    done = sweep.read(path, subject)
+    experiment.prepare(bench)
+
+    def make(left: Sequence[Point]) -> None:
+        for number, point in enumerate(left, start=1):
+            kind = known.kinds[point.kind]
+            words = f"{bench.program}, {injection.in_words(kind, point.amount)}, {point.target}"
+            try:
+                cell = _cell(bench, kind, point)
+            except CannotDo as error:
+                sweeping.missing.append(f"{words}: {error}")
+                continue
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt("interrupted; the same command goes on here") from None
+            sweep.append(path, subject, cell)
+            done[point] = cell
+            sweeping.maps[name] = sweep.rows_of([done[each] for each in points if each in done], known)
+            sweeping.write()
+            console.note(f"{number} of {len(left)}: {words}: {_loss(cell)}")
+
+    sweeping.maps[name] = sweep.rows_of(sweep.complete(points, done, make, known), known)
+
+
+def _cell(bench: Bench, kind: FaultKind, point: Point) -> Cell:
+    loaded = replace(bench, value_bytes=point.value_bytes)
+    load = ("--clients", point.load)
+    if point.load == OPEN:
+        load = ("--rate", experiment.rate_of(loaded))
+    runs = [
+        experiment.slow_run(loaded, kind, point.amount, point.target, point.seconds, load)
+        for _ in range(RUNS)
+    ]
+    behind = any(run.caught_up_s is None for run in runs)
+    return sweep.cell_of(
+        point,
+        injection.in_words(kind, point.amount),
+        [run.stages for run in runs],
+        [run.leader_changes for run in runs],
+        f"it has not caught up {experiment.CAUGHT_UP_S:.0f} s after the fault" if behind else "",
+    )
 
 
 def _targets(kit: Kit, lab_id: str, wanted: Sequence[str] | None) -> Sequence[str]:
@@ -151,65 +362,44 @@ def _of_etcd(wanted: Sequence[str] | None) -> Sequence[str]:
     return found
 
 
-def _faults(known: Catalogue, names: str | None, quick: bool) -> list[tuple[FaultKind, int]]:
-    """A kind stands for all its strengths."""
+def _faults(known: Catalogue, options: Options, here: bool) -> Faults:
+    """A kind stands for all its strengths. `here`: those that work on this machine."""
+    names = options.fault
     if names is None:
         slow = [kind.name for kind in known.kinds.values() if kind.slows]
-        names = ",".join(QUICK_KINDS if quick else slow)
+        names = ",".join(QUICK_KINDS if options.quick else slow)
+    if options.strength is not None:
+        return _of_strength(known, names, options.strength)
     found: list[tuple[FaultKind, int]] = []
     for name in names.split(","):
-        if name in known.kinds:
-            found += _strengths(known, name)
+        if name in known.kinds and known.kinds[name].unit != "none":
+            found += _strengths(known, name, here)
         else:
             found.append(injection.strength_of(known, name, None))
     return list(dict.fromkeys(found))
 
 
-def _strengths(known: Catalogue, name: str) -> list[tuple[FaultKind, int]]:
+def _of_strength(known: Catalogue, name: str, texts: str) -> Faults:
+    if name not in known.kinds:
+        raise CannotDo("--strength: name one fault, such as --fault net-slow, and no preset")
+    kind = known.kinds[name]
+    return list(dict.fromkeys((kind, strength.parse(kind, text)) for text in texts.split(",")))
+
+
+def _strengths(known: Catalogue, name: str, here: bool) -> Iterator[tuple[FaultKind, int]]:
     """All presets of a kind, if it works here."""
     presets = [each for each in known.presets.values() if each.kind == name]
-    if presets and (missing := INJECTORS[name].missing()):
+    if here and presets and (missing := INJECTORS[name].missing()):
         console.note(f"{name}: not on this machine ({missing})")
-        return []
-    return [(known.kinds[name], each.amount) for each in presets]
+        return
+    yield from ((known.kinds[name], each.amount) for each in presets)
 
 
-def _subject(bench: Bench, hold_s: float) -> str:
-    """All else that the figures depend on: the program, the cluster, and the length of a fault."""
+def _subject(bench: Bench) -> str:
+    """All that the figures of a point depend on: the program and the cluster."""
     program = bench.layout.program(bench.program).read_bytes()
     digest = hashlib.sha256(program).hexdigest()[:16]
-    return f"{bench.program} {digest}, {len(bench.place.replicas)} replicas, {hold_s:g} s"
-
-
-def _measure(
-    bench: Bench, points: Sequence[Point], path: Path, hold_s: float
-) -> tuple[list[Cell], list[str]]:
-    """Writes each cell as soon as it is known. Returns all cells, and why others are missing."""
-    subject = _subject(bench, hold_s)
-    keys = [(target, workload, kind.name, amount) for target, workload, (kind, amount) in points]
-    done = {each.key for each in sweep.read(path, subject)}
-    left = [point for point, key in zip(points, keys, strict=True) if key not in done]
-    if len(left) < len(points):
-        console.note(f"{len(points) - len(left)} of {len(points)} experiments are in {path}")
-    missing = []
-    for number, (target, workload, (kind, amount)) in enumerate(left, start=1):
-        words = f"{bench.program}, {injection.in_words(kind, amount)}, {target}, {workload} values"
-        loaded = replace(bench, value_bytes=WORKLOADS[workload])
-        try:
-            made = experiment.run(loaded, kind, amount, target, hold_s, _silent, ORDER)
-        except CannotDo as error:
-            missing.append(f"{words}: {error}")
-            continue
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt("interrupted; the same command goes on where it was") from None
-        cell = sweep.cell_of(made, workload, kind, amount)
-        sweep.append(path, subject, cell)
-        console.note(f"{number} of {len(left)}: {words}: {_loss(cell)}")
-    return [each for each in sweep.read(path, subject) if each.key in keys], missing
-
-
-def _silent(_: str) -> None:
-    """A line for each run would be too many."""
+    return f"{bench.program} {digest}, {len(bench.place.replicas)} replicas"
 
 
 def _loss(cell: Cell) -> str:
@@ -218,21 +408,20 @@ def _loss(cell: Cell) -> str:
     return f"{value} % ({low} to {high})"
 
 
-def _print(maps: Sequence[tuple[str, Sequence[Row]]]) -> None:
-    for name, rows in maps:
-        table = Table(title=name, box=box.SIMPLE_HEAD, pad_edge=False)
-        for head in ("target", "values", "fault", "costs, weakest first", "danger zone"):
-            table.add_column(head)
-        for row in rows:
-            zone = row.danger_zone
-            table.add_row(
-                row.target,
-                row.workload,
-                row.kind,
-                ", ".join(f"{round(100 * cell.loss.value)}" for cell in row.cells) + " %",
-                f"{zone[0].fault} to {zone[1].fault}" if zone else "-",
-            )
-        console.stdout().print(table)
-        for each in findings.of(rows):
-            found = f"Finding {each.number} of document 004 {each.verdict}: {each.seen}"
-            console.stdout().print(found)
+def _print(name: str, rows: Sequence[Row], others: Sequence[Row]) -> None:
+    table = Table(title=name, box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in ("target", "workload", "fault", "costs, weakest first", "danger zone"):
+        table.add_column(head)
+    for row in rows:
+        zone = row.danger_zone
+        table.add_row(
+            row.point.target,
+            ", ".join(findings.unusual(row.point)) or "as usual",
+            row.point.kind,
+            ", ".join(f"{round(100 * cell.loss.value)}" for cell in row.cells) + " %",
+            f"{zone[0].fault} to {zone[1].fault}" if zone else "-",
+        )
+    console.stdout().print(table)
+    for each in findings.of(rows, others):
+        found = f"Finding {each.number} of document 004 {each.verdict}: {each.seen}"
+        console.stdout().print(found)

@@ -33,7 +33,7 @@ HEALTHY, SLOW, DEAD = CONDITIONS = ("healthy", "slow", "dead")
 ORDER = (HEALTHY, SLOW, DEAD, DEAD, SLOW, HEALTHY)
 """So that a machine that gets slower or faster meanwhile favours none."""
 
-WARM_UP_S, BEFORE_S, AFTER_S = 0.5, 1.0, 1.0
+WARM_UP_S, BEFORE_S, AFTER_S = 0.5, 1.0, 2.0
 SETTLE_S = 0.3
 """The first part of a fault is left out: requests from before are answered in it."""
 

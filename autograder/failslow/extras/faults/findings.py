@@ -1,14 +1,25 @@
-"""The findings of document 004 that a sweep of one store can confirm or contradict."""
+"""The findings of document 004, judged by the cells of a sweep."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import product
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
 
-from failslow.extras.faults.sweep import LITTLE, Cell, Row
+from failslow.extras.faults.sweep import CLEARLY, LITTLE, MUCH, Cell, Point, Row
+from failslow.measurement.settings import FOLLOWER
 
-HOLDS, DOES_NOT, UNKNOWN = "holds", "does not hold", "not measured"
+HOLDS, DOES_NOT, UNKNOWN, READ = "holds", "does not hold", "not measured", "to be read"
 TIMES = 2.0
 """A growth by this factor is more than noise."""
+NOTABLE = 0.25
+"""A notable degradation (document 004, section 3.1)."""
+FAR = 10.0
+"""Two systems differ radically if one endures a delay that is so many times the other's. The
+document has a factor of 100."""
+DILUTED = 0.1
+"""A 99th percentile that grows by less shows nothing."""
+LATE_A_MINUTE = 100
+"""HBase acts after this number of syncs above 100 ms in a minute (document 004, Table 3)."""
+CRASH = "crash"
 
 Judged = tuple[str, str]
 """The verdict, and what was seen."""
@@ -22,27 +33,68 @@ class Finding:
     seen: str
 
 
-def of(rows: Sequence[Row]) -> list[Finding]:
-    return [Finding(number, says, *judge(rows)) for number, says, judge in _FINDINGS]
+def of(rows: Sequence[Row], others: Sequence[Row] = ()) -> list[Finding]:
+    """`rows`: of one system. `others`: of those that it is compared with."""
+    slow = [row for row in rows if row.point.kind != CRASH]
+    return [
+        Finding(1, _SYSTEMS_DIFFER, *_systems_differ([*slow, *others])),
+        *(Finding(number, says, *judge(slow)) for number, says, judge in _OF_ONE),
+        Finding(14, _FAIL_EARLY, *_fail_early(rows)),
+        *(Finding(number, says, READ, task) for number, says, task in _READ),
+    ]
+
+
+def _systems_differ(rows: Sequence[Row]) -> Judged:
+    """By the weakest delay on the network of any proposer that costs a notable share."""
+    least: dict[str, tuple[float, Cell | None]] = {}
+    for row in rows:
+        if (row.point.kind, row.point) != ("net-slow", _plain(row.point)):
+            continue
+        name = f"{row.point.system} ({row.point.target})"
+        costly = next((cell for cell in row.cells if cell.loss.value > NOTABLE), None)
+        least[name] = (costly.point.amount if costly else float("inf"), costly)
+    if len({name.split()[0] for name in least}) < 2:
+        return UNKNOWN, "one system alone"
+    weak, strong = min(least, key=lambda each: least[each][0]), max(
+        least, key=lambda each: least[each][0]
+    )
+    (amount, cell), (most, other) = least[weak], least[strong]
+    seen = (
+        f"{weak} loses {_percent(cell.loss.value) if cell else 'little'} at"
+        f" {cell.fault if cell else 'every delay'}; {strong} "
+        + (f"first at {other.fault}" if other else f"never loses {_percent(NOTABLE)}")
+    )
+    return (HOLDS if most >= FAR * amount else DOES_NOT), seen
+
+
+def _plain(point: Point) -> Point:
+    """The point with all axes but the fault as usual."""
+    return Point(point.system, point.target, point.kind, point.amount, point.seconds)
 
 
 def _non_monotonic(rows: Sequence[Row]) -> Judged:
     if all(len(row.cells) < 2 for row in rows):
         return UNKNOWN, "no fault has two strengths here"
-    seen = [f"{_where(cell)}, {_loss(cell)}" for row in rows for cell in row.milder]
-    if not seen:
+    milder = [(row, cell) for row in rows for cell in row.milder]
+    if not milder:
         return DOES_NOT, "no stronger fault costs clearly less than a weaker one"
-    return HOLDS, f"less than a weaker fault: {'; '.join(seen)}"
+    row, cell = max(milder, key=lambda each: _worst_before(*each).loss.value - each[1].loss.value)
+    worst = _worst_before(row, cell)
+    return HOLDS, f"{_costs(worst)}, but {cell.fault} {_loss(cell)}; {len(milder)} such cells"
+
+
+def _worst_before(row: Row, cell: Cell) -> Cell:
+    return max(row.cells[: row.cells.index(cell)], key=lambda each: each.loss.value)
 
 
 def _kinds_differ(rows: Sequence[Row]) -> Judged:
     """By the mean of each fault's strengths, as the document compares them."""
     best = ("", 0.0, "", 0.0, 0.0)
-    for target, workload in dict.fromkeys((row.target, row.workload) for row in rows):
+    for place in dict.fromkeys(replace(row.point, kind="") for row in rows):
         means = {
-            row.kind: sum(cell.loss.value for cell in row.cells) / len(row.cells)
+            row.point.kind: fmean(cell.loss.value for cell in row.cells)
             for row in rows
-            if (row.target, row.workload) == (target, workload)
+            if replace(row.point, kind="") == place
         }
         most, least = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
         if len(means) > 1 and means[most] - means[least] > best[4]:
@@ -54,85 +106,224 @@ def _kinds_differ(rows: Sequence[Row]) -> Judged:
 
 
 def _followers_worse(rows: Sequence[Row]) -> Judged:
-    pairs = _pairs(rows, lambda cell: cell.target, "follower", "leader")
+    """A client that knows the leader asks no follower: such cells show nothing."""
+    asked = [row for row in rows if row.point.at != "leader"]
+    pairs = list(_pairs(asked, target=(FOLLOWER, "leader")))
     if not pairs:
-        return UNKNOWN, "followers and leaders were not both slow"
-    worse = [(one, two) for one, two in pairs if one.loss.low > two.loss.high]
+        return UNKNOWN, "no clients at followers, with followers and leaders slow"
+    worse = [(one, two) for one, two in pairs if one.loss.low > two.loss.high + CLEARLY]
     if not worse:
         return DOES_NOT, f"in none of {len(pairs)} pairs does a follower cost more than the leader"
     one, two = max(worse, key=lambda pair: pair[0].loss.value - pair[1].loss.value)
-    return HOLDS, f"{_where(one)}: {_loss(one)}; leader: {_loss(two)}"
+    return HOLDS, f"{_costs(one)}; leader: {_loss(two)}; {len(worse)} of {len(pairs)} pairs"
+
+
+def _resources_harm(rows: Sequence[Row]) -> Judged:
+    pairs = [
+        pair
+        for cheap in sorted({row.point.costs for row in rows})
+        for pair in _pairs(rows, costs=(cheap, 4 * cheap))
+    ]
+    if not pairs:
+        return UNKNOWN, "processors of one speed (--costs, in the simulator)"
+    worse = [(fast, slow) for fast, slow in pairs if fast.loss.low > slow.loss.high + CLEARLY]
+    better = [(fast, slow) for fast, slow in pairs if slow.loss.low > fast.loss.high + CLEARLY]
+    fast, slow = max(worse or pairs, key=lambda pair: pair[0].loss.value - pair[1].loss.value)
+    seen = (
+        f"{_costs(fast)} with the faster processor, {_loss(slow)} with one of a quarter of its"
+        f" speed; more in {len(worse)} of {len(pairs)} pairs, less in {len(better)}"
+    )
+    return (HOLDS if len(worse) > len(better) else DOES_NOT), seen
 
 
 def _workload_matters(rows: Sequence[Row]) -> Judged:
-    pairs = _pairs(rows, lambda cell: cell.workload, "small", "large")
+    sizes = sorted({row.point.value_bytes for row in rows})
+    pairs = [
+        *_pairs(rows, mix=("read", "write")),
+        *_pairs(rows, mix=("mixed", "write")),
+        *(_pairs(rows, value_bytes=(sizes[0], sizes[-1])) if len(sizes) > 1 else ()),
+    ]
     if not pairs:
         return UNKNOWN, "one workload alone"
     one, two = max(pairs, key=lambda pair: abs(pair[0].loss.value - pair[1].loss.value))
     low, high = sorted((one, two), key=lambda cell: cell.loss.value)
-    seen = (
-        f"{high.fault} on a {high.target}: {_loss(high)} with {high.workload} values, {_loss(low)}"
-        f" with {low.workload} ones"
-    )
     differ = high.loss.low > low.loss.high and high.loss.value > TIMES * low.loss.value
-    return (HOLDS if differ else DOES_NOT), seen
+    return (HOLDS if differ else DOES_NOT), f"{_costs(high)}; {_work(low)}: {_loss(low)}"
 
 
 def _danger_zones(rows: Sequence[Row]) -> Judged:
     if all(len(row.cells) < 2 for row in rows):
         return UNKNOWN, "no fault has two strengths here"
-    zones = [(row, zone) for row in rows if (zone := row.danger_zone)]
+    zones = [zone for row in rows if (zone := row.danger_zone)]
     if not zones:
         return DOES_NOT, "no fault goes from little to much"
-    return HOLDS, "; ".join(
-        f"{row.target}, {row.workload}: {one.fault} ({_loss(one)}) to {two.fault} ({_loss(two)})"
-        for row, (one, two) in zones
+    one, two = min(zones, key=_width)
+    seen = f"{_costs(one)}, {two.fault} {_loss(two)}; {len(zones)} of {len(rows)} rows have one"
+    return HOLDS, seen
+
+
+def _width(zone: tuple[Cell, Cell]) -> float:
+    low, high = sorted(each.point.amount for each in zone)
+    return high / max(low, 1)
+
+
+def _tail_diluted(rows: Sequence[Row]) -> Judged:
+    costly = [cell for row in rows for cell in row.cells if cell.loss.value >= MUCH]
+    if not costly:
+        return UNKNOWN, "no fault costs much"
+    hidden = [cell for cell in costly if cell.p99 < DILUTED]
+    if not hidden:
+        least = min(costly, key=lambda cell: cell.p99)
+        return DOES_NOT, f"{_costs(least)}, and its 99th percentile grows by {_percent(least.p99)}"
+    worst = max(hidden, key=lambda cell: cell.loss.value)
+    return HOLDS, (
+        f"{_costs(worst)}, and the 99th percentile of the run grows by {_percent(worst.p99)};"
+        f" {len(hidden)} of {len(costly)} costly cells"
     )
 
 
 def _only_severe_elect(rows: Sequence[Row]) -> Judged:
-    slow = [cell for row in rows for cell in row.cells if cell.target == "leader"]
-    costly = [cell for cell in slow if cell.loss.value > LITTLE or cell.leader_changed]
+    slow = [cell for row in rows for cell in row.cells if row.point.target != FOLLOWER]
+    costly = [cell for cell in slow if cell.loss.value > LITTLE or cell.leader_changes]
     if not costly:
         return UNKNOWN, "no slow leader costs much"
-    stay = [cell for cell in costly if not cell.leader_changed]
+    stay = [cell for cell in costly if not cell.leader_changes]
     if not stay:
         return DOES_NOT, f"the leader changes under all {len(costly)} faults that cost much"
     worst = max(stay, key=lambda cell: cell.loss.value)
+    elected = [cell for cell in costly if cell.leader_changes]
+    after = min(elected, key=lambda cell: cell.loss.value, default=None)
     return HOLDS, (
         f"the leader stays under {len(stay)} of {len(costly)} faults that cost more than"
-        f" {_percent(LITTLE)}: {_where(worst)} costs {_loss(worst)}"
+        f" {_percent(LITTLE)}: {_costs(worst)}"
+        + (f"; with a new leader {_costs(after)}" if after else "")
     )
 
 
-_FINDINGS: tuple[tuple[int, str, Callable[[Sequence[Row]], Judged]], ...] = (
+def _clients_stay(rows: Sequence[Row]) -> Judged:
+    """The cluster is as quick as without a fault, and its clients do not know."""
+    followers = [row for row in rows if row.point.target == FOLLOWER]
+    pairs = list(_pairs(followers, at=("one", "leader")))
+    if not pairs:
+        return UNKNOWN, "no clients at a slow follower, and at the leader beside it"
+    apart = [
+        (one, two)
+        for one, two in pairs
+        if two.loss.value <= LITTLE and one.loss.low > two.loss.high + CLEARLY
+    ]
+    if not apart:
+        return DOES_NOT, f"in none of {len(pairs)} pairs do clients at the slow follower lose more"
+    one, two = max(apart, key=lambda pair: pair[0].loss.value - pair[1].loss.value)
+    return HOLDS, f"{_costs(one)}, and stay; at the leader they lose {_loss(two)}"
+
+
+def _never_triggered(rows: Sequence[Row]) -> Judged:
+    costly = [cell for row in rows for cell in row.cells if cell.loss.value >= MUCH]
+    if not costly:
+        return UNKNOWN, "no fault costs much"
+    silent = [
+        cell for cell in costly if cell.late * 60 < LATE_A_MINUTE * max(cell.point.seconds, 1)
+    ]
+    rule = f"{LATE_A_MINUTE} commands above 100 ms in a minute"
+    if not silent:
+        return DOES_NOT, f"HBase's rule ({rule}) acts under all {len(costly)} faults that cost much"
+    worst = max(silent, key=lambda cell: cell.loss.value)
+    return HOLDS, (
+        f"HBase's rule ({rule}) would be silent under {len(silent)} of {len(costly)} faults that"
+        f" cost much: {_costs(worst)}, with {worst.late} late commands"
+    )
+
+
+def _fail_early(rows: Sequence[Row]) -> Judged:
+    """A dead replica beside a slow one: the gain of a replica that stops itself."""
+    dead = {
+        replace(row.point, kind="", amount=0): row.cells[0]
+        for row in rows
+        if row.point.kind == CRASH
+    }
+    pairs = [
+        (cell, dead[place])
+        for row in rows
+        if row.point.kind != CRASH and (place := replace(row.point, kind="", amount=0)) in dead
+        for cell in row.cells
+    ]
+    if not pairs:
+        return UNKNOWN, "no dead replica to compare with"
+    gains = [pair for pair in pairs if pair[0].loss.low > pair[1].loss.high + CLEARLY]
+    ended = sum(1 for cell, _ in pairs if cell.trouble)
+    worst, instead = max(pairs, key=lambda pair: pair[0].loss.value - pair[1].loss.value)
+    seen = (
+        f"{ended} of {len(pairs)} slow replicas ended. Ending would pay in {len(gains)}:"
+        f" {_costs(worst)}, dead {_loss(instead)}"
+    )
+    return (HOLDS if ended else DOES_NOT), seen
+
+
+_SYSTEMS_DIFFER = "The same slow fault has radically different consequences across systems"
+_FAIL_EARLY = "Systems fail early: they end a slow process"
+_OF_ONE: tuple[tuple[int, str, Callable[[Sequence[Row]], Judged]], ...] = (
     (2, "A stronger fault may cost less than a weaker one", _non_monotonic),
     (3, "Kinds of faults differ much in what they cost", _kinds_differ),
     (4, "A slow follower may cost more than a slow leader", _followers_worse),
-    (6, "What a fault costs depends on the workload", _workload_matters),
+    (5, "More resources make a slow fault worse", _resources_harm),
+    (6, "The cost of a fault depends on the workload", _workload_matters),
     (7, "There are danger zones: a little stronger, and much is lost", _danger_zones),
+    (
+        8,
+        "Tuned configurations help against one fault, and not under other workloads",
+        lambda _: (UNKNOWN, "our store has no threshold to tune; lab 7's page tunes a static pair"),
+    ),
+    (9, "Tail latency hides slow faults among fast commands", _tail_diluted),
     (11, "Only a severe fault of the leader makes the replicas elect another", _only_severe_elect),
+    (12, "Clients and servers know different things of a slow replica", _clients_stay),
+    (13, "Conservative thresholds are not reached even under severe faults", _never_triggered),
 )
-"""Findings 1 and 5 need other stores and machines; 8 to 10 and 12 to 15 are about configurations,
-metrics and code."""
+_READ = (
+    (
+        10,
+        "All systems use static timeouts",
+        "find the timeouts at the top of lab 2's raft.cc, and say which of them adapt",
+    ),
+    (
+        15,
+        "Tests check the code of slow-fault handling, not its effect",
+        "find one test of lab 7 that checks an effect, and one that checks the code",
+    ),
+)
 
 
-def _pairs(
-    rows: Sequence[Row], of: Callable[[Cell], str], one: str, two: str
-) -> list[tuple[Cell, Cell]]:
-    """Cells that differ in this alone."""
-    cells = [cell for row in rows for cell in row.cells]
-    firsts = [cell for cell in cells if of(cell) == one]
-    seconds = [cell for cell in cells if of(cell) == two]
-
-    def rest(cell: Cell) -> list[object]:
-        return [each for each in cell.key if each not in (one, two)]
-
-    return [(a, b) for a, b in product(firsts, seconds) if rest(a) == rest(b)]
+def _pairs(rows: Sequence[Row], **axis: tuple[object, object]) -> Iterator[tuple[Cell, Cell]]:
+    """Cells that differ in this axis alone."""
+    ((name, (one, two)),) = axis.items()
+    cells = {cell.point: cell for row in rows for cell in row.cells}
+    for point, cell in cells.items():
+        other = cells.get(replace(point, **{name: two}))
+        if getattr(point, name) == one and other is not None:
+            yield cell, other
 
 
-def _where(cell: Cell) -> str:
-    return f"{cell.fault} on a {cell.target} ({cell.workload} values)"
+def _costs(cell: Cell) -> str:
+    return f"{cell.fault} on a {cell.point.target}{_work(cell, ', ')} costs {_loss(cell)}"
+
+
+def _work(cell: Cell, before: str = "") -> str:
+    words = unusual(cell.point)
+    return before + ", ".join(words) if words else ("" if before else "as usual")
+
+
+def unusual(point: Point) -> list[str]:
+    """The axes that are not as in most cells, in words."""
+    of = _plain(point)
+    words = {
+        f"{point.mix}s" if point.mix == "read" else point.mix: point.mix != of.mix,
+        f"values of {point.value_bytes} bytes": point.value_bytes != of.value_bytes,
+        "open loop" if point.load == "open" else f"{point.load} clients": point.load != of.load,
+        {"one": "clients at one follower", "all": "clients at all replicas"}.get(
+            point.at, ""
+        ): point.at != of.at,
+        f"costs of {point.costs} %": point.costs != of.costs,
+    }
+    return [text for text, is_so in words.items() if is_so]
 
 
 def _loss(cell: Cell) -> str:

@@ -1,56 +1,84 @@
-"""The results of many experiments together: strengths of faults, on each role, under two workloads.
+"""The results of many runs with faults: strengths, roles, workloads, and what they cost.
 
 Document 004 calls the strengths between which a system loses 10 % and 50 % its danger zone, and
 finds that a weaker fault may cost more than a stronger one.
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from itertools import groupby
+import math
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import groupby, pairwise
 from pathlib import Path
+from typing import Any
 
 from failslow.base.errors import CannotDo
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
-from failslow.extras.faults.experiment import Experiment
+from failslow.extras.faults.stages import SLICE_MS, Stages
 from failslow.extras.faults.verdict import Cost
 
-WORKLOADS = {"small": 256, "large": 16 * 1024}
-"""Bytes of the values of puts."""
+OPEN = "open"
+MIXES = ("read", "mixed", "write")
+PLACES = ("leader", "one", "all")
 LITTLE, MUCH = 0.1, 0.5
-"""The bounds of a danger zone (document 004, section 3.4)."""
+"""The bounds of a danger zone (document 004, section 3.3)."""
+RATIO_MAX = 1.5
+"""Of two strengths, one on each side of such a bound: then it is known well enough."""
+DIGITS = 2
+"""Of a strength that bisection has found."""
 STRONGER_IS_MORE = ("nanoseconds", "per-mille")
 """In all other units a smaller amount is the stronger fault."""
 CLEARLY = 0.05
-"""The machine drifts between experiments, and the intervals do not know that."""
+"""The machine drifts between runs, and the intervals do not know that."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """The coordinates of a cell. `target`: the role that is slow, for `seconds`. `mix`: of MIXES.
+    `load`: clients of a closed loop, or OPEN. `at`: of PLACES, the replicas that clients send to.
+    `costs`: of a processor's work, in per cent: below 100, the processor is faster."""
+
+    system: str
+    target: str
+    kind: str
+    amount: int
+    seconds: float
+    mix: str = "write"
+    value_bytes: int = 256
+    load: str = "8"
+    at: str = "leader"
+    costs: int = 100
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One experiment. `loss`: of a client that waits for each answer, the share of its work."""
+    """The runs at one point. `loss`: of throughput, as document 004 has it; in an open loop, that
+    of a client that waits for each answer. `latency`: the growth of its mean under the fault.
+    `p99`: the growth of the 99th percentile of the whole run. `recovery_s`: the longest, None if
+    some run did not recover. `late`: commands above stages.LATE_US, under the fault. `trouble`: a
+    sentence if a replica died or lied. `series`: commands, and their mean latency in us, by slice,
+    of the first run."""
 
-    target: str
-    workload: str
-    kind: str
-    amount: int
+    point: Point
     fault: str
-    verdict: str
-    reason: str
     loss: Cost
-    leader_changed: bool
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        return self.target, self.workload, self.kind, self.amount
+    latency: float | None
+    p99: float
+    recovery_s: float | None
+    residue: float
+    leader_changes: int
+    late: int
+    trouble: str
+    began_s: float
+    series: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
 class Row:
-    """All strengths of a fault, the weakest first."""
+    """All strengths of a fault, the weakest first. `point`: theirs, but for the amount."""
 
-    target: str
-    workload: str
-    kind: str
+    point: Point
     cells: tuple[Cell, ...]
 
     @property
@@ -72,70 +100,168 @@ class Row:
         ]
 
 
-def cell_of(done: Experiment, workload: str, kind: FaultKind, amount: int) -> Cell:
+def cell_of(
+    point: Point, fault: str, runs: Sequence[Stages], changes: Sequence[int], trouble: str = ""
+) -> Cell:
+    """Requires: some runs."""
+    losses = [_loss(point, run) for run in runs]
+    growth = statistics.median(run.latency_growth for run in runs)
+    times = [run.recovery_s for run in runs]
     return Cell(
-        done.target,
-        workload,
-        kind.name,
-        amount,
-        done.fault,
-        done.verdict.word,
-        done.verdict.reason,
-        max(_as_loss(done.costs.latency), done.costs.throughput, key=lambda each: each.value),
-        any(run.lost for run in done.runs),
+        point,
+        fault,
+        Cost(*(round(each, 4) for each in (statistics.median(losses), min(losses), max(losses)))),
+        None if math.isinf(growth) else round(growth, 3),
+        round(statistics.median(run.p99_growth for run in runs), 3),
+        None if None in times else max(each or 0.0 for each in times),
+        round(statistics.median(run.residue for run in runs), 3),
+        max(changes),
+        min(run.late for run in runs),
+        trouble,
+        round(runs[0].began_s, 2),
+        tuple((len(each), round(sum(each) / len(each)) if each else 0) for each in runs[0].slices),
     )
 
 
+def _loss(point: Point, run: Stages) -> float:
+    """A client that waits for each answer does 1 / latency. In a closed loop throughput tells."""
+    growth = run.latency_growth
+    if point.load != OPEN or math.isinf(growth):
+        return run.degradation
+    return max(run.degradation, 1 - 1 / (1 + growth))
+
+
 def rows_of(cells: Sequence[Cell], catalogue: Catalogue) -> list[Row]:
-    def place(cell: Cell) -> tuple[str, str, int, int]:
-        kind = catalogue.kinds[cell.kind]
-        severity = cell.amount if kind.unit in STRONGER_IS_MORE else -cell.amount
-        return cell.target, cell.workload, kind.number, severity
+    def place(cell: Cell) -> tuple[object, ...]:
+        kind = catalogue.kinds[cell.point.kind]
+        axes = asdict(cell.point) | {"kind": kind.number, "amount": _severity(kind, cell.point)}
+        return (*(axes[name] for name in axes if name not in ("kind", "amount")),) + (
+            axes["kind"],
+            axes["amount"],
+        )
 
     return [
-        Row(*which, tuple(members))
+        Row(which, tuple(members))
         for which, members in groupby(
-            sorted(cells, key=place), lambda cell: (cell.target, cell.workload, cell.kind)
+            sorted(cells, key=place), lambda cell: replace(cell.point, amount=0)
         )
     ]
 
 
-def _as_loss(latency: Cost) -> Cost:
-    """A client that waits for each answer does 1 / latency. Where no command has ended there is no
-    latency, and the throughput tells."""
-    shares = (latency.value, latency.low, latency.high)
-    return Cost(*(1 - 1 / (1 + each) if each > -1 else 0.0 for each in shares))
+def _severity(kind: FaultKind, point: Point) -> int:
+    return point.amount if kind.unit in STRONGER_IS_MORE else -point.amount
+
+
+# ---- bisection, and all cells ----
+
+
+def refinements(rows: Sequence[Row], catalogue: Catalogue) -> list[Point]:
+    """Strengths between two that are on both sides of a bound and further apart than RATIO_MAX."""
+    found = []
+    for row in rows:
+        kind = catalogue.kinds[row.point.kind]
+        for bound in (LITTLE, MUCH):
+            crossing = next(
+                (pair for pair in pairwise(row.cells) if _crosses(*pair, bound=bound)), None
+            )
+            middle = crossing and _middle(kind, *(each.point.amount for each in crossing))
+            if middle:
+                found.append(replace(row.point, amount=middle))
+    return list(dict.fromkeys(found))
+
+
+def _crosses(one: Cell, two: Cell, bound: float) -> bool:
+    return one.loss.value <= bound < two.loss.value and not (one.trouble or two.trouble)
+
+
+def _middle(kind: FaultKind, one: int, two: int) -> int | None:
+    low, high = sorted((one, two))
+    if kind.unit == "none" or low == 0 or high / low <= RATIO_MAX:
+        return None
+    exact = math.sqrt(low * high)
+    middle = round(exact, DIGITS - 1 - math.floor(math.log10(exact)))
+    return int(middle) if low < int(middle) < high else None
+
+
+def complete(
+    points: Sequence[Point],
+    known: dict[Point, Cell],
+    make: Callable[[Sequence[Point]], None],
+    catalogue: Catalogue,
+) -> list[Cell]:
+    """The cells of these points and of the bisection between them, in an order of their own. `make`
+    adds to `known` the cells that it can make. The result hangs on `known` alone: it is the same
+    after an interrupt."""
+    wanted = list(dict.fromkeys(points))
+    while True:
+        if left := [point for point in wanted if point not in known]:
+            make(left)
+        cells = [known[point] for point in wanted if point in known]
+        rows = rows_of(cells, catalogue)
+        more = [each for each in refinements(rows, catalogue) if each not in wanted]
+        if not more:
+            return [cell for row in rows for cell in row.cells]
+        wanted += more
 
 
 # ---- the file from which a sweep goes on ----
 
 
-def read(path: Path, subject: str) -> list[Cell]:
+def read(path: Path, subject: str) -> dict[Point, Cell]:
     """The cells that were measured of this subject. CannotDo for a file that is damaged."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
-        return []
+        return {}
     except OSError as error:
         raise CannotDo(f"cannot read {path}: {error.strerror}") from error
     try:
         contents = [json.loads(line) for line in lines]
-        return [_cell(each["cell"]) for each in contents if each["subject"] == subject]
+        cells = [from_json(each["cell"]) for each in contents if each["subject"] == subject]
     except (ValueError, KeyError, TypeError) as error:
         raise CannotDo(
             f"{path} is damaged ({error!r}): remove it, or name another --out"
         ) from error
+    return {cell.point: cell for cell in cells}
 
 
 def append(path: Path, subject: str, cell: Cell) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"subject": subject, "cell": asdict(cell)}) + "\n")
+            file.write(json.dumps({"subject": subject, "cell": as_json(cell)}) + "\n")
     except OSError as error:
         raise CannotDo(f"cannot write {path}: {error.strerror}") from error
 
 
-def _cell(content: dict[str, object]) -> Cell:
-    loss = Cost(**content.pop("loss"))
-    return Cell(**content, loss=loss)
+def as_json(cell: Cell) -> dict[str, Any]:
+    """Flat: the point's axes, without those that are as usual, and the figures."""
+    axes = {each.name: getattr(cell.point, each.name) for each in fields(Point)}
+    usual = {each.name: each.default for each in fields(Point)}
+    figures = {each.name: getattr(cell, each.name) for each in fields(Cell)}
+    del figures["point"]
+    loss = [cell.loss.value, cell.loss.low, cell.loss.high]
+    return {name: axes[name] for name in axes if axes[name] != usual[name]} | figures | {
+        "loss": loss
+    }
+
+
+def from_json(content: Mapping[str, Any]) -> Cell:
+    """KeyError or TypeError for another content."""
+    names = {each.name for each in fields(Point)}
+    point = Point(**{name: value for name, value in content.items() if name in names})
+    figures = {name: value for name, value in content.items() if name not in names}
+    figures["loss"] = Cost(*figures["loss"])
+    figures["series"] = tuple((count, mean) for count, mean in figures["series"])
+    return Cell(point=point, **figures)
+
+
+def band(cell: Cell) -> tuple[float, float]:
+    """When the fault was on, in seconds."""
+    return cell.began_s, cell.began_s + cell.point.seconds
+
+
+def over_time(cell: Cell) -> Iterator[tuple[float, float, float]]:
+    """The end of each slice in seconds, its commands a second, and their mean latency in ms."""
+    for number, (count, mean_us) in enumerate(cell.series, start=1):
+        yield number * SLICE_MS / 1000, count * 1000 / SLICE_MS, mean_us / 1000

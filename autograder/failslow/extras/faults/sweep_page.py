@@ -1,55 +1,123 @@
-"""The page of a sweep: a heat map for each role and workload, and the findings."""
+"""The page of a sweep: heat maps with danger zones, runs over time, and the findings.
+
+The handbook's page has the same parts.
+"""
 
 import html
 from collections.abc import Sequence
 from itertools import groupby
 
-from failslow.extras.faults import findings, verdict
-from failslow.extras.faults.sweep import LITTLE, MUCH, WORKLOADS, Cell, Row
+from failslow.extras.faults import findings, sweep
+from failslow.extras.faults.findings import CRASH
+from failslow.extras.faults.sweep import LITTLE, MUCH, Cell, Row
+from failslow.extras.site import line_plot
 from failslow.extras.slowness.html_report import PAGE
 
 STYLE = """<style>
-table.heat td { padding: .35rem .6rem; border: 1px solid #8886; text-align: center; color: #111;
+table.heat td { padding: .3rem .5rem; border: 1px solid #8886; text-align: center; color: #111;
  white-space: nowrap; }
-table.heat th { padding-right: .8rem; font-weight: 600; }
+table.heat th { padding-right: .8rem; font-weight: 600; text-align: left; }
 table.heat small { display: block; }
-.danger { outline: 3px solid #7f1d1d; outline-offset: -3px; }
-table.list td, table.list th { border-bottom: 1px solid #8884; }
+table.heat .danger { outline: 3px solid #7f1d1d; outline-offset: -3px; }
+table.list td, table.list th { border-bottom: 1px solid #8884; vertical-align: top; }
 .wide { overflow-x: auto; }
+svg.plot { max-width: 100%; height: auto; }
+svg.plot text { font: 12px system-ui, sans-serif; fill: currentColor; }
+svg.plot .tick { stroke: #8884; fill: none; }
+svg.plot .band { fill: #dc262633; }
+svg.plot .line { fill: none; stroke: #1a56c4; stroke-width: 1.8; }
+@media (prefers-color-scheme: dark) { svg.plot .line { stroke: #8caaf5; } }
 </style>"""
 STEPS = 20
 """Shades of the map."""
-
+PLOTS = 3
+"""Faults of each role that are drawn over time."""
 
 LEGEND = (
-    "<p>Each cell is an experiment on real processes: healthy, slow, slow, healthy. The number"
-    " is the share of its work that a client loses which waits for each answer. Faults get"
-    f" stronger to the right. Outlined: a danger zone, from at most {100 * LITTLE:.0f} % to at"
-    f" least {100 * MUCH:.0f} %. ↓: clearly less than a weaker fault costs. ⚑: the leader has"
-    f" changed. An interval holds with {100 * verdict.CONFIDENCE:.0f} %.</p>"
+    "<p>Each cell is a run with one slow replica. The number is the throughput that is lost under"
+    " the fault, by the throughput before it in the same run (document 004, section 2.2). In an"
+    " open loop it is the loss of a client that waits for each answer. Faults get stronger to the"
+    f" right. Outlined: a danger zone, from at most {100 * LITTLE:.0f} % to at least"
+    f" {100 * MUCH:.0f} %. ↓: clearly less than a weaker fault costs. ⚑: another replica has become"
+    " the leader. ✕: a replica died, or did not catch up.</p>"
 )
 
 
 def render(maps: Sequence[tuple[str, Sequence[Row]]]) -> str:
-    """`maps`: a store's name, and what its faults cost."""
+    """`maps`: a system's name, and what its faults cost."""
     title = f"Strengths of faults: {', '.join(name for name, _ in maps)}"
-    stores = [_store(name, rows) for name, rows in maps]
-    return PAGE.format(title=html.escape(title), body="\n".join([STYLE, LEGEND, *stores]))
+    body = [STYLE, LEGEND]
+    for name, rows in maps:
+        others = [row for _, other in maps if other is not rows for row in other]
+        body += [heat(name, rows), over_time(name, rows), recovery(rows), judged(name, rows, others)]
+    return PAGE.format(title=html.escape(title), body="\n".join(body))
 
 
-def _store(name: str, rows: Sequence[Row]) -> str:
-    name = html.escape(name)
-    heats = [
-        f"<h2>Slow {html.escape(target)} of {name}, {workload} values ({WORKLOADS[workload]}"
-        f" bytes)</h2>{_map(list(members))}"
-        for (target, workload), members in groupby(rows, lambda row: (row.target, row.workload))
+def heat(name: str, rows: Sequence[Row]) -> str:
+    """A map for each role."""
+    return "\n".join(
+        f"<h2>Slow {html.escape(target)} of {html.escape(name)}</h2>{_map(list(members))}"
+        for target, members in groupby(rows, lambda row: row.point.target)
+    )
+
+
+def over_time(name: str, rows: Sequence[Row]) -> str:
+    """Throughput and latency of the costliest faults of each role, with the fault as a band."""
+    parts = []
+    for cell in _drawn(rows):
+        points = list(sweep.over_time(cell))
+        where = f"{cell.fault} on a {cell.point.target} of {name}"
+        words = ", ".join(findings.unusual(cell.point))
+        parts.append(f"<h3>{html.escape(where)}{f', {words}' if words else ''}</h3>")
+        for at, title in ((1, "commands/s"), (2, "mean latency (ms)")):
+            series = {where: [(point[0], point[at]) for point in points]}
+            parts.append(line_plot.draw(series, "time (s)", title, sweep.band(cell)))
+    return "\n".join(parts)
+
+
+def _drawn(rows: Sequence[Row]) -> list[Cell]:
+    """Of each role the costliest usual cells of different faults. A committed result has no other
+    series."""
+    found: list[Cell] = []
+    for _, members in groupby(rows, lambda row: row.point.target):
+        worst = [
+            max(row.cells, key=lambda cell: cell.loss.value)
+            for row in members
+            if row.point.kind != CRASH and not findings.unusual(row.point)
+        ]
+        worst.sort(key=lambda cell: -cell.loss.value)
+        found += [cell for cell in worst if cell.series][:PLOTS]
+    return found
+
+
+def recovery(rows: Sequence[Row]) -> str:
+    """A table: the longest recovery and the largest residue of each fault."""
+    lines = []
+    for row in rows:
+        if row.point.kind == CRASH or findings.unusual(row.point):
+            continue
+        times = [cell.recovery_s for cell in row.cells]
+        slowest = "not in the run" if None in times else f"{max(each or 0 for each in times):.1f} s"
+        least = min(cell.residue for cell in row.cells)
+        lines.append([row.point.target, row.point.kind, slowest, f"{100 * least:.0f} %"])
+    heads = ["slow", "fault", "longest recovery", "least throughput after it"]
+    return _table(heads, lines) if lines else ""
+
+
+def judged(name: str, rows: Sequence[Row], others: Sequence[Row]) -> str:
+    """A line for each finding of document 004."""
+    lines = [
+        [str(each.number), each.says, each.verdict, each.seen] for each in findings.of(rows, others)
     ]
-    return "\n".join([*heats, f"<h2>Findings of document 004 for {name}</h2>", _findings(rows)])
+    heads = ["finding", "it says", "here", "seen"]
+    title = f"<h2>Findings of document 004 for {html.escape(name)}</h2>"
+    return title + _table(heads, sorted(lines, key=lambda line: int(line[0])))
 
 
 def _map(rows: Sequence[Row]) -> str:
     lines = "".join(
-        f'<tr><th scope="row">{html.escape(row.kind)}</th>'
+        f'<tr><th scope="row">{html.escape(row.point.kind)}'
+        f"<small>{html.escape(', '.join(findings.unusual(row.point)))}</small></th>"
         f"{''.join(_cell(row, cell) for cell in row.cells)}</tr>"
         for row in rows
     )
@@ -58,10 +126,23 @@ def _map(rows: Sequence[Row]) -> str:
 
 def _cell(row: Row, cell: Cell) -> str:
     zone = row.danger_zone
-    marks = ("↓" if cell in row.milder else "") + ("⚑" if cell.leader_changed else "")
+    marks = "".join(
+        mark
+        for mark, is_so in (
+            ("↓", cell in row.milder),
+            ("⚑", cell.leader_changes),
+            ("✕", cell.trouble),
+        )
+        if is_so
+    )
     outlined = ' class="danger"' if zone and cell in zone else ""
-    amount = cell.fault.removeprefix(cell.kind).strip()
-    why = html.escape(f"{cell.verdict} {cell.reason}".strip(), quote=True)
+    amount = cell.fault.removeprefix(cell.point.kind).strip()
+    again = "not in the run" if cell.recovery_s is None else f"after {cell.recovery_s:g} s"
+    why = html.escape(
+        f"p99 {100 * cell.p99:+.0f} %, recovered {again}, residue {cell.residue:.2f}."
+        f" {cell.trouble}".strip(),
+        quote=True,
+    )
     return (
         f'<td{outlined} style="background:{_colour(cell.loss.value)}" title="{why}">'
         f"{round(100 * cell.loss.value)} % {marks}<small>{html.escape(amount)}</small></td>"
@@ -75,16 +156,12 @@ def _colour(loss: float) -> str:
     return f"hsl({hue:.0f} 65% 72%)"
 
 
-def _findings(rows: Sequence[Row]) -> str:
-    lines = "".join(
-        f"<tr><td>{each.number}</td><td>{html.escape(each.says)}</td><td>{each.verdict}</td>"
-        f"<td>{html.escape(each.seen)}</td></tr>"
-        for each in findings.of(rows)
-    )
-    heads = "".join(
-        f'<th scope="col">{head}</th>' for head in ("finding", "it says", "here", "seen")
+def _table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    head = "".join(f'<th scope="col">{each}</th>' for each in heads)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{html.escape(each)}</td>' for each in line)}</tr>" for line in lines
     )
     return (
-        f'<div class="wide"><table class="list"><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{lines}</tbody></table></div>"
+        f'<div class="wide"><table class="list"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
     )

@@ -11,8 +11,14 @@ TICKS = 6
 Points = Sequence[tuple[float, float]]
 
 
-def draw(series: Mapping[str, Points], x_title: str, y_title: str) -> str:
-    """Requires: some x and some y is above zero, and none is below."""
+def draw(
+    series: Mapping[str, Points],
+    x_title: str,
+    y_title: str,
+    band: tuple[float, float] | None = None,
+) -> str:
+    """`band`: a part of x that is shaded. Requires: some x and some y is above zero, and none is
+    below."""
     x_most = _end(max(x for points in series.values() for x, _ in points))
     y_most = _end(max(y for points in series.values() for _, y in points))
     bottom = HEIGHT - BOTTOM
@@ -22,6 +28,9 @@ def draw(series: Mapping[str, Points], x_title: str, y_title: str) -> str:
         return round(across, 1), round(bottom - y / y_most * (bottom - TOP), 1)
 
     drawn = []
+    if band is not None:
+        (left, top), (right, _) = place(band[0], y_most), place(band[1], y_most)
+        drawn.append(f'<path class="band" d="M{left} {top}H{right}V{bottom}H{left}Z"/>')
     for tick in _ticks(x_most):
         x, _ = place(tick, 0)
         drawn.append(f'<path class="tick" d="M{x} {TOP}V{bottom}"/>')
