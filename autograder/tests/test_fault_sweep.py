@@ -110,7 +110,12 @@ def test_a_cell_has_the_middle_of_its_runs_and_the_worst_recovery() -> None:
 
 
 def test_faults_are_ordered_by_how_strong_they_are(known: Catalogue) -> None:
-    cells = [cell(3, 0.1, "cpu-slow"), cell(400 * MS, 0.2), cell(50, 0.3, "cpu-slow"), cell(MS, 0.4)]
+    cells = [
+        cell(3, 0.1, "cpu-slow"),
+        cell(400 * MS, 0.2),
+        cell(50, 0.3, "cpu-slow"),
+        cell(MS, 0.4),
+    ]
     cpu, net = sweep.rows_of(cells, known)
     assert [each.point.amount for each in cpu.cells] == [50, 3]
     assert [each.point.amount for each in net.cells] == [MS, 400 * MS]
@@ -169,7 +174,7 @@ def test_a_danger_zone_is_bisected_until_it_is_known(known: Catalogue, tmp_path:
         below = max(each for each in amounts if each <= bound)
         above = min(each for each in amounts if each > bound)
         assert above / below <= sweep.RATIO_MAX
-    assert all(each == round(each, 1 - len(str(each))) or each == 100 * MS for each in amounts)
+    assert all(each == round(each, sweep.DIGITS - len(str(each))) for each in amounts)
     assert len(cells) < 14
 
 

@@ -2,11 +2,12 @@
 
 import argparse
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
+from typing import TypeVar
 
 from rich import box
 from rich.table import Table
@@ -42,6 +43,7 @@ SECONDS_MAX = 60.0
 RUNS = 2
 """On real processes, of each cell."""
 
+Axis = TypeVar("Axis", int, float, str)
 Faults = Sequence[tuple[FaultKind, int]]
 
 Subject = tuple[str, AbstractContextManager[Bench], Sequence[str]]
@@ -87,8 +89,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, default=Path("out/faults"), help="(out/faults)")
 
 
-def _list(of: "type") -> object:
-    def parse(text: str) -> tuple[object, ...]:
+def _list(of: Callable[[str], Axis]) -> Callable[[str], tuple[Axis, ...]]:
+    def parse(text: str) -> tuple[Axis, ...]:
         return tuple(of(each.strip()) for each in text.split(","))
 
     return parse
@@ -114,7 +116,7 @@ def _load(text: str) -> str:
     return text if text == OPEN else str(_number(text))
 
 
-def _one_of(words: Sequence[str]) -> object:
+def _one_of(words: Sequence[str]) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if text not in words:
             raise argparse.ArgumentTypeError(f"'{text}' is none of {', '.join(words)}")
@@ -229,25 +231,32 @@ def _simulate(kit: Kit, options: Options, sweeping: _Sweeping) -> None:
         for plan in plans:
             if (plan.lab or "lab3") == lab:
                 points += _points(system, plan, known)
-        path, subject = options.out / CELLS, system.subject
-        done = sweep.read(path, subject)
+        _simulate_all(system, points, known, sweeping)
 
-        def ended(point: Point, cell: Cell, done: dict = done, subject: str = subject) -> None:
-            sweep.append(path, subject, cell)
-            done[point] = cell
 
-        def make(
-            left: Sequence[Point], system: simulated.System = system, take: object = ended
-        ) -> None:
-            simulated.make(system, known, left, take)
+def _simulate_all(
+    system: simulated.System, points: Sequence[Point], known: Catalogue, sweeping: _Sweeping
+) -> None:
+    path, subject = sweeping.out / CELLS, system.subject
+    done = sweep.read(path, subject)
 
-        sweeping.maps[lab] = sweep.rows_of(sweep.complete(points, done, make, known), known)
+    def ended(point: Point, cell: Cell) -> None:
+        sweep.append(path, subject, cell)
+        done[point] = cell
+
+    def make(left: Sequence[Point]) -> None:
+        simulated.make(system, known, left, ended)
+
+    cells = sweep.complete(points, done, make, known)
+    sweeping.maps[system.name] = sweep.rows_of(cells, known)
 
 
 def _points(system: simulated.System, plan: Options, known: Catalogue) -> list[Point]:
     for target in plan.targets or ():
         if target not in system.roles:
-            raise CannotDo(f"--target: {system.name} has no {target}, but {', '.join(system.roles)}")
+            raise CannotDo(
+                f"--target: {system.name} has no {target}, but {', '.join(system.roles)}"
+            )
     if (plan.mixes or plan.places) and not system.has_mixes:
         raise CannotDo(f"--workload and --clients are for a store (lab3), not for {system.name}")
     return plan.points(system.name, plan.targets or system.roles, _faults(known, plan, here=False))
@@ -316,7 +325,9 @@ def _measure_all(
                 raise KeyboardInterrupt("interrupted; the same command goes on here") from None
             sweep.append(path, subject, cell)
             done[point] = cell
-            sweeping.maps[name] = sweep.rows_of([done[each] for each in points if each in done], known)
+            sweeping.maps[name] = sweep.rows_of(
+                [done[each] for each in points if each in done], known
+            )
             sweeping.write()
             console.note(f"{number} of {len(left)}: {words}: {_loss(cell)}")
 
@@ -325,7 +336,7 @@ def _measure_all(
 
 def _cell(bench: Bench, kind: FaultKind, point: Point) -> Cell:
     loaded = replace(bench, value_bytes=point.value_bytes)
-    load = ("--clients", point.load)
+    load: experiment.Load = ("--clients", point.load)
     if point.load == OPEN:
         load = ("--rate", experiment.rate_of(loaded))
     runs = [

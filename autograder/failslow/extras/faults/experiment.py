@@ -228,7 +228,9 @@ def _run(
     argv = bench.put_load(*words, "--window-ms", round(window_s * 1000))
     wanted = _injection(bench, condition, kind, amount, number, hold_s)
     begins: list[int] = []
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(
+        argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
         try:
             time.sleep(WARM_UP_S + BEFORE_S)
             neighbours = Neighbours(_own(bench))
@@ -265,9 +267,7 @@ def _run(
     )
 
 
-def _disturbance(
-    condition: str, changes: int, broken: str, late: bool, others_cores: float
-) -> str:
+def _disturbance(condition: str, changes: int, broken: str, late: bool, others_cores: float) -> str:
     """The reason why a run is no evidence about a slow replica; empty if it is."""
     if others_cores > verdict.OTHERS_CORES_MAX:
         return f"other programs used {100 * others_cores:.0f} % of a processor"

@@ -55,8 +55,9 @@ def _systems_differ(rows: Sequence[Row]) -> Judged:
         least[name] = (costly.point.amount if costly else float("inf"), costly)
     if len({name.split()[0] for name in least}) < 2:
         return UNKNOWN, "one system alone"
-    weak, strong = min(least, key=lambda each: least[each][0]), max(
-        least, key=lambda each: least[each][0]
+    weak, strong = (
+        min(least, key=lambda each: least[each][0]),
+        max(least, key=lambda each: least[each][0]),
     )
     (amount, cell), (most, other) = least[weak], least[strong]
     seen = (

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from failslow.base import console, parallel, process
 from failslow.base.errors import CannotDo, CouldNotGrade
@@ -116,16 +117,17 @@ def _cell(of: System, known: Catalogue, point: Point) -> Cell:
     return sweep.cell_of(point, fault, runs, changes, trouble)
 
 
-def _told(of: System, point: Point, seed: int) -> dict:
+def _told(of: System, point: Point, seed: int) -> dict[str, Any]:
     fault = DEAD if point.kind == CRASH else f"{point.kind}:{point.amount}"
     stages = ",".join(str(round(each * 1000)) for each in (BEFORE_S, point.seconds, AFTER_S))
-    argv = _command(of, point, seed) + [f"--fault={fault}", f"--shape=stages:{stages}"]
+    argv = [*_command(of, point, seed), f"--fault={fault}", f"--shape=stages:{stages}"]
     argv.append("--slow=1" if point.target == FOLLOWER else f"--victim={point.target}")
     done = process.run(argv, env=process.ends_with_this(), timeout_s=RUN_TIMEOUT_S)
     if done.timed_out or done.exit_code != 0:
         reason = (done.errors.strip().splitlines() or [done.how_it_ended()])[-1]
         raise CouldNotGrade(f"{of.name}, {point.kind}: {reason}")
-    return json.loads(done.output.strip().splitlines()[-1])
+    told: dict[str, Any] = json.loads(done.output.strip().splitlines()[-1])
+    return told
 
 
 def _command(of: System, point: Point, seed: int) -> list[str | Path]:

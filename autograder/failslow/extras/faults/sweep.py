@@ -135,10 +135,8 @@ def rows_of(cells: Sequence[Cell], catalogue: Catalogue) -> list[Row]:
     def place(cell: Cell) -> tuple[object, ...]:
         kind = catalogue.kinds[cell.point.kind]
         axes = asdict(cell.point) | {"kind": kind.number, "amount": _severity(kind, cell.point)}
-        return (*(axes[name] for name in axes if name not in ("kind", "amount")),) + (
-            axes["kind"],
-            axes["amount"],
-        )
+        others = (axes[name] for name in axes if name not in ("kind", "amount"))
+        return (*others, axes["kind"], axes["amount"])
 
     return [
         Row(which, tuple(members))
@@ -241,9 +239,9 @@ def as_json(cell: Cell) -> dict[str, Any]:
     figures = {each.name: getattr(cell, each.name) for each in fields(Cell)}
     del figures["point"]
     loss = [cell.loss.value, cell.loss.low, cell.loss.high]
-    return {name: axes[name] for name in axes if axes[name] != usual[name]} | figures | {
-        "loss": loss
-    }
+    return (
+        {name: axes[name] for name in axes if axes[name] != usual[name]} | figures | {"loss": loss}
+    )
 
 
 def from_json(content: Mapping[str, Any]) -> Cell:

@@ -49,7 +49,12 @@ def render(maps: Sequence[tuple[str, Sequence[Row]]]) -> str:
     body = [STYLE, LEGEND]
     for name, rows in maps:
         others = [row for _, other in maps if other is not rows for row in other]
-        body += [heat(name, rows), over_time(name, rows), recovery(rows), judged(name, rows, others)]
+        body += [
+            heat(name, rows),
+            over_time(name, rows),
+            recovery(rows),
+            judged(name, rows, others),
+        ]
     return PAGE.format(title=html.escape(title), body="\n".join(body))
 
 
