@@ -97,6 +97,7 @@ FULL_STEPS = (
     Step("kill rounds: 50, nothing lost", real_processes.kill_rounds, needs=RELEASE),
     Step("reference: every slow fault", sweep.reference, needs=RELEASE),
     Step("handbook: the results of its commands", sweep.committed, needs=RELEASE),
+    Step("handbook: cells of its sweep", sweep.simulated_cells, needs=RELEASE),
     Step("handbook: the documents' figures", sweep.reproduced_results, needs=RELEASE),
     Step("handbook: crash sequences", sweep.crash_sequences, needs=RELEASE),
 )

@@ -8,10 +8,12 @@ from types import ModuleType
 from failslow.extras.bench import slow
 from failslow.extras.bench.slow import Options
 from failslow.extras.check.step import Context, Counts
+from failslow.extras.faults import catalogue, simulated, sweep
 from failslow.extras.reproduction import results, sequences
-from failslow.extras.site import measured, reproduced
+from failslow.extras.site import measured, reproduced, swept
 
 SEEDS = 50
+CELLS_APART, REPLICAS = 20, 3
 
 
 def reference(context: Context) -> Counts:
@@ -31,6 +33,21 @@ def committed(context: Context) -> Counts:
         text = path.read_text(encoding="utf-8")
         options = Options.from_json(json.loads(text)["options"])
         counts.expect(_again(context, options) == text, _stale(path, options))
+    return counts
+
+
+def simulated_cells(context: Context) -> Counts:
+    """One check for every CELLS_APART-th cell of the handbook's sweep: it is the same again."""
+    path = context.kit.site / swept.RESULTS
+    wanted = [sweep.from_json(each) for each in json.loads(path.read_text("utf-8"))["cells"]]
+    wanted = wanted[::CELLS_APART]
+    known, counts = catalogue.load(context.kit), Counts()
+    for lab in dict.fromkeys(cell.point.system for cell in wanted):
+        mine = [cell for cell in wanted if cell.point.system == lab]
+        system = simulated.system(context.kit, lab, None, REPLICAS, seeds=1)
+        for cell, again in zip(mine, simulated.made(system, known, mine), strict=True):
+            same = replace(again, series=cell.series) == cell
+            counts.expect(same, f"{path.name}: {cell.point} is not what it says")
     return counts
 
 

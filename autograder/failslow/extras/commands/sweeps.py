@@ -208,7 +208,9 @@ class _Sweeping:
     def write(self) -> None:
         found = [(name, rows) for name, rows in self.maps.items() if rows]
         atomic.write_text(self.out / PAGE, sweep_page.render(found))
-        cells = [sweep.as_json(cell) for _, rows in found for row in rows for cell in row.cells]
+        cells = [
+            sweep.as_json(each) for _, rows in found for each in sweep_page.with_few_series(rows)
+        ]
         atomic.write_text(self.out / RESULTS, records.text({"cells": cells}))
 
     def show(self) -> None:

@@ -106,6 +106,13 @@ def make(
         )
 
 
+def made(of: System, known: Catalogue, cells: Sequence[Cell]) -> list[Cell]:
+    """The cells at the points of these, in their order."""
+    found: dict[Point, Cell] = {}
+    make(of, known, [cell.point for cell in cells], found.__setitem__)
+    return [found[cell.point] for cell in cells]
+
+
 def _cell(of: System, known: Catalogue, point: Point) -> Cell:
     runs, changes, trouble = [], [], ""
     for seed in of.seeds:

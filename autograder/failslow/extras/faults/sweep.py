@@ -73,6 +73,11 @@ class Cell:
     began_s: float
     series: tuple[tuple[int, int], ...]
 
+    @property
+    def row(self) -> Point:
+        """The point of its row."""
+        return replace(self.point, amount=0)
+
 
 @dataclass(frozen=True)
 class Row:
@@ -110,17 +115,22 @@ def cell_of(
     return Cell(
         point,
         fault,
-        Cost(*(round(each, 4) for each in (statistics.median(losses), min(losses), max(losses)))),
-        None if math.isinf(growth) else round(growth, 3),
-        round(statistics.median(run.p99_growth for run in runs), 3),
+        Cost(*map(_short, (statistics.median(losses), min(losses), max(losses)))),
+        None if math.isinf(growth) else _short(growth),
+        _short(statistics.median(run.p99_growth for run in runs)),
         None if None in times else max(each or 0.0 for each in times),
-        round(statistics.median(run.residue for run in runs), 3),
+        _short(statistics.median(run.residue for run in runs)),
         max(changes),
         min(run.late for run in runs),
         trouble,
         round(runs[0].began_s, 2),
         tuple((len(each), round(sum(each) / len(each)) if each else 0) for each in runs[0].slices),
     )
+
+
+def _short(figure: float) -> float:
+    """Without digits that say nothing: a file of results keeps the rest."""
+    return float(f"{figure:.4g}")
 
 
 def _loss(point: Point, run: Stages) -> float:
@@ -140,9 +150,7 @@ def rows_of(cells: Sequence[Cell], catalogue: Catalogue) -> list[Row]:
 
     return [
         Row(which, tuple(members))
-        for which, members in groupby(
-            sorted(cells, key=place), lambda cell: replace(cell.point, amount=0)
-        )
+        for which, members in groupby(sorted(cells, key=place), lambda cell: cell.row)
     ]
 
 

@@ -5,6 +5,7 @@ The handbook's page has the same parts.
 
 import html
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from failslow.extras.faults import findings, sweep
@@ -78,6 +79,13 @@ def over_time(name: str, rows: Sequence[Row]) -> str:
             series = {where: [(point[0], point[at]) for point in points]}
             parts.append(line_plot.draw(series, "time (s)", title, sweep.band(cell)))
     return "\n".join(parts)
+
+
+def with_few_series(rows: Sequence[Row]) -> list[Cell]:
+    """All cells; those that are not drawn over time have no series."""
+    kept = _drawn(rows)
+    cells = [cell for row in rows for cell in row.cells]
+    return [cell if cell in kept else replace(cell, series=()) for cell in cells]
 
 
 def _drawn(rows: Sequence[Row]) -> list[Cell]:

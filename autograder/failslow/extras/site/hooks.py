@@ -18,6 +18,7 @@ from failslow.extras.site import (
     points_kept,
     reference,
     reproduced,
+    swept,
 )
 from failslow.extras.site.build import FOR_STUDENTS, NOT_FOR_STUDENTS, NOT_HERE, to_students
 
@@ -72,6 +73,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return markdown.replace("{{ kept }}", points_kept.table(_kit(config).site))
     if "{{ bench." in markdown:
         markdown = benchmarked.fill(_kit(config).site, markdown)
+    if "{{ swept" in markdown:
+        return swept.fill(_kit(config).site, markdown)
     if "{{ measured" in markdown:
         return measured.fill(_kit(config).site, markdown)
     if "{{ reproduced" in markdown:
