@@ -79,9 +79,9 @@ json ToJson(const RunResult& result) {
     line["proposer_changes"] = *result.proposer_changes;
     line["slices"] = json::array();
     for (const auto& slot : result.load.slots) {
-      json latencies = json::array();
-      for (const Duration latency : slot) latencies.push_back(latency / 1us);
-      line["slices"].push_back(std::move(latencies));
+      json in_us = json::array();
+      for (const Duration latency : slot) in_us.push_back(latency / 1us);
+      line["slices"].push_back(std::move(in_us));
     }
   }
   if (result.evidence) {

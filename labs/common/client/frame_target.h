@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "depfast/host/frame.h"
+#include "depfast/time.h"
 #include "put_target.h"
 
 namespace depfast::load {
