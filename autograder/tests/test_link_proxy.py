@@ -1,5 +1,6 @@
 """The proxy before replicas that know nothing of files of faults, with sockets of its own."""
 
+import os
 import random
 import socket
 import time
@@ -13,9 +14,11 @@ import pytest
 
 from failslow.extras.cluster import ports
 from failslow.extras.cluster.layout import Layout
-from failslow.extras.faults import fault_file, link_proxy
+from failslow.extras.faults import fault_file, link_proxy, tally
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
 from failslow.extras.faults.link_proxy import Delays, Door, retransmission_s
+from failslow.extras.faults.socket_owner import SocketOwners
+from failslow.extras.faults.tally import Count
 
 MS = 10**6
 PATIENCE_S = 30
@@ -101,24 +104,41 @@ def test_a_lost_packet_comes_after_a_timeout_and_the_next_after_twice_that() -> 
     assert retransmission_s(1, 1, draws) < 120 * 15
 
 
+def test_bytes_that_a_fault_delays_are_counted(faults: Faults) -> None:
+    delays = Delays(faults.layout, faults.known, usual_ns=2 * MS)
+    faults.inject(0, "link-slow", 2 * MS, to=(1,))
+    delays.seconds(0, 1, 100)
+    path = faults.layout.tally(0, tally.LINKS)
+    assert tally.read(path) == Count(100, 0), "the delay of all runs is no fault"
+    faults.inject(0, "net-slow", 1 * MS)
+    delays.seconds(0, 1, 10)
+    delays.seconds(0, None, 5)
+    assert tally.read(path) == Count(115, 15)
+    delays.seconds(1, 0, 1)
+    assert tally.read(path) == Count(115, 15), "each sender has its own"
+
+
 # ---- connections ----
 
 
 @contextmanager
-def proxied(faults: Faults, of_peers: bool = True) -> Iterator[tuple[list[int], socket.socket]]:
+def proxied(faults: Faults, speaker: int | None = 1) -> Iterator[tuple[list[int], socket.socket]]:
     """The ports of the doors of three replicas, and the listener of replica 2. The others do not
-    run."""
+    run, but this process is the replica `speaker`."""
     own = [ports.listen(ports.ANY) for _ in range(3)]
     listeners = [ports.listen(ports.ANY) for _ in range(3)]
     seen = [each.getsockname()[1] for each in listeners]
     doors = [
-        Door(number, listener, mine.getsockname()[1], of_peers)
+        Door(number, listener, mine.getsockname()[1])
         for number, (listener, mine) in enumerate(zip(listeners, own, strict=True))
     ]
     for dead in own[:2]:
         dead.close()
     own[2].settimeout(PATIENCE_S)
-    with own[2], link_proxy.running(doors, faults.layout, faults.known):
+    families = {} if speaker is None else {speaker: [os.getpid()]}
+    owners = SocketOwners(lambda: families)
+    delays = Delays(faults.layout, faults.known)
+    with own[2], link_proxy.running(doors, delays, owners):
         yield seen, own[2]
 
 
@@ -132,10 +152,6 @@ def accepted(listener: socket.socket) -> socket.socket:
     return there
 
 
-def head(sender_port: int) -> bytes:
-    return f"GET /raft HTTP/1.1\r\nX-PeerURLs: http://127.0.0.1:{sender_port}\r\n\r\n".encode()
-
-
 def received(there: socket.socket, size: int) -> bytes:
     found = b""
     while len(found) < size and (part := there.recv(65536)):
@@ -143,14 +159,14 @@ def received(there: socket.socket, size: int) -> bytes:
     return found
 
 
-def test_a_peer_is_known_by_what_it_says_first_and_is_late_both_ways(faults: Faults) -> None:
+def test_a_peer_is_known_by_its_socket_and_is_late_both_ways(faults: Faults) -> None:
     faults.inject(1, "link-slow", 80 * MS, to=(2,))
     faults.inject(2, "link-slow", 60 * MS, to=(1,))
     with proxied(faults) as (seen, listener), connect(seen[2]) as near:
         began_s = time.monotonic()
-        near.sendall(head(seen[1]))
+        near.sendall(b"hello")
         with accepted(listener) as there:
-            assert received(there, len(head(seen[1]))) == head(seen[1])
+            assert received(there, 5) == b"hello"
             assert time.monotonic() - began_s >= 0.08
             began_s = time.monotonic()
             there.sendall(b"answer")
@@ -161,41 +177,46 @@ def test_a_peer_is_known_by_what_it_says_first_and_is_late_both_ways(faults: Fau
 def test_bytes_keep_their_order_and_their_end(faults: Faults) -> None:
     faults.inject(1, "net-jitter", 5 * MS)
     content = random.Random(1).randbytes(10**6)
-    with proxied(faults) as (seen, listener), connect(seen[2]) as near:
-        sent = head(seen[1]) + content
-        with ThreadPoolExecutor(1) as other:
-            other.submit(lambda: (near.sendall(sent), near.shutdown(socket.SHUT_WR)))
-            with accepted(listener) as there:
-                assert received(there, len(sent) + 1) == sent
+    with (
+        proxied(faults) as (seen, listener),
+        connect(seen[2]) as near,
+        ThreadPoolExecutor(1) as other,
+    ):
+        other.submit(lambda: (near.sendall(content), near.shutdown(socket.SHUT_WR)))
+        with accepted(listener) as there:
+            assert received(there, len(content) + 1) == content
 
 
 def test_a_link_between_replicas_has_a_window(faults: Faults) -> None:
     faults.inject(2, "net-slow", 50 * MS)
     size = 4 * link_proxy.WINDOW_BYTES
-    with proxied(faults) as (seen, listener), connect(seen[2]) as near:
-        near.sendall(head(seen[1]))
-        with accepted(listener) as there:
-            received(there, len(head(seen[1])))
-            began_s = time.monotonic()
-            there.sendall(bytes(size))
-            assert received(near, size) == bytes(size)
-            # Bytes beyond the window wait for those under way.
-            assert time.monotonic() - began_s >= 3 * 0.05
-
-
-def test_a_client_need_not_say_anything(faults: Faults) -> None:
     with (
-        proxied(faults, of_peers=False) as (seen, listener),
+        proxied(faults) as (seen, listener),
         connect(seen[2]) as near,
         accepted(listener) as there,
     ):
-        there.sendall(b"hello")
-        assert received(near, 5) == b"hello"
+        began_s = time.monotonic()
+        there.sendall(bytes(size))
+        assert received(near, size) == bytes(size)
+        # Bytes beyond the window wait for those under way.
+        assert time.monotonic() - began_s >= 3 * 0.05
+
+
+def test_what_a_client_sends_is_never_late(faults: Faults) -> None:
+    faults.inject(1, "net-slow", 10_000 * MS, seconds=3600)
+    with (
+        proxied(faults, speaker=None) as (seen, listener),
+        connect(seen[2]) as near,
+        accepted(listener) as there,
+    ):
+        near.sendall(b"hello")
+        assert received(there, 5) == b"hello"
+        assert tally.read(faults.layout.tally(1, tally.LINKS)) == Count(0, 0)
 
 
 def test_a_replica_that_does_not_run_takes_no_connection(faults: Faults) -> None:
     with (
-        proxied(faults, of_peers=False) as (seen, _),
+        proxied(faults) as (seen, _),
         connect(seen[0]) as near,
         suppress(ConnectionResetError),
     ):

@@ -65,6 +65,15 @@ int CatchCalls() {
   _exit(kCannotStart);
 }
 
+// The number after a name in a file of lines.
+std::optional<std::int64_t> Counter(const std::string& path, const std::string& name) {
+  std::ifstream lines(path);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind(name, 0) == 0) return std::stoll(line.substr(name.size()));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 CaughtProgram::CaughtProgram(std::vector<std::string> words) {
@@ -81,7 +90,8 @@ CaughtProgram::CaughtProgram(std::vector<std::string> words) {
   its.Close();
   process_ = Checked(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)), "pidfd_open");
   int calls = -ECHILD;
-  if (read(mine.get(), &calls, sizeof calls) == sizeof calls && calls >= 0) calls_ = CopyOf(calls);
+  if (read(mine.get(), &calls, sizeof calls) == sizeof calls && calls >= 0)
+    calls_ = CopyOf(pid_, calls);
   if (!calls_.valid()) {
     if (calls < 0) errno = -calls;
     ThrowErrno("the kernel lets no process catch the system calls of another");
@@ -97,21 +107,12 @@ void CaughtProgram::Serve(const Sync& sync) const {
     seccomp_notif_resp response = {};
     response.id = call.id;
     {
-      const Descriptor file = CopyOf(static_cast<int>(call.data.args[0]));
-      response.error = file.valid() ? sync(call.data.nr, file.get()) : -errno;
+      const pid_t process = ProcessOf(static_cast<pid_t>(call.pid));
+      const Descriptor file = CopyOf(process, static_cast<int>(call.data.args[0]));
+      response.error = file.valid() ? sync(call.data.nr, file.get(), process) : -errno;
     }
     ioctl(calls_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
   }
-}
-
-std::int64_t CaughtProgram::WrittenBytes() const {
-  std::ifstream counters("/proc/" + std::to_string(pid_) + "/io");
-  std::string name;
-  std::int64_t value = 0;
-  while (counters >> name >> value) {
-    if (name == "write_bytes:") return value;
-  }
-  throw std::system_error(ENOTSUP, std::generic_category(), "the kernel counts no written bytes");
 }
 
 int CaughtProgram::Wait() const {
@@ -121,8 +122,24 @@ int CaughtProgram::Wait() const {
   return end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status;
 }
 
-Descriptor CaughtProgram::CopyOf(int fd) const {
-  return Descriptor(static_cast<int>(syscall(SYS_pidfd_getfd, process_.get(), fd, 0)));
+pid_t CaughtProgram::ProcessOf(pid_t thread) const {
+  const std::string task = "/proc/" + std::to_string(pid_) + "/task/" + std::to_string(thread);
+  if (access(task.c_str(), F_OK) == 0) return pid_;  // by far the most
+  return static_cast<pid_t>(
+      Counter("/proc/" + std::to_string(thread) + "/status", "Tgid:").value_or(pid_));
+}
+
+Descriptor CaughtProgram::CopyOf(pid_t process, int fd) const {
+  const auto copy = [fd](int from) {
+    return Descriptor(static_cast<int>(syscall(SYS_pidfd_getfd, from, fd, 0)));
+  };
+  if (process == pid_) return copy(process_.get());
+  const Descriptor other(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+  return copy(other.get());
+}
+
+std::optional<std::int64_t> WrittenBytes(pid_t process) {
+  return Counter("/proc/" + std::to_string(process) + "/io", "write_bytes:");
 }
 
 }  // namespace depfast::real

@@ -1,14 +1,23 @@
 // slow_syncs: runs a program, and makes its syncs of files slow while a fault of the disk is on.
 //
-//   slow_syncs --faults FILE -- PROGRAM [WORD...]
+//   slow_syncs --faults FILE [--tally FILE] -- PROGRAM [WORD...]
 //
 // FILE is a file of faults (real/fault_file.h), and is made here. A sync flushes what the program
-// has written, so it pays for the bytes. The program ends with slow_syncs, and slow_syncs with the
-// program, with its exit status. Where the kernel cannot do this: one line, and 1.
+// has written, so it pays for the bytes. The file of --tally has two numbers: the syncs so far, and
+// those that a fault made longer (failslow/extras/faults/tally.py reads it). The program ends
+// with slow_syncs, and slow_syncs with the program, with its exit status. Where the kernel cannot
+// do this: one line, and 1.
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,41 +34,75 @@ namespace {
 // More syncs than a program has files. Others wait for their turn.
 constexpr int kSyncsAtATime = 16;
 
+// Counts syncs in a file, on top of those of an earlier run of the program.
+class Tally {
+ public:
+  explicit Tally(const std::string& path)
+      : file_(Checked(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644), "open " + path)) {
+    if (pread(file_.get(), counts_.data(), sizeof counts_, 0) != ssize_t{sizeof counts_}) {
+      counts_ = {};
+    }
+  }
+
+  void Add(bool is_slow) {
+    const std::lock_guard lock(mutex_);
+    ++counts_[0];
+    if (is_slow) ++counts_[1];
+    if (pwrite(file_.get(), counts_.data(), sizeof counts_, 0) < 0) ThrowErrno("write the tally");
+  }
+
+ private:
+  const Descriptor file_;
+  std::mutex mutex_;  // of counts_
+  std::array<std::int64_t, 2> counts_{};
+};
+
 class SlowSyncs {
  public:
-  SlowSyncs(const CaughtProgram& program, std::shared_ptr<const FaultFile> faults)
-      : program_(program), disk_(std::move(faults)), paid_(program.WrittenBytes()) {}
+  SlowSyncs(pid_t program, std::shared_ptr<const FaultFile> faults, std::unique_ptr<Tally> tally)
+      : disk_(std::move(faults)), tally_(std::move(tally)) {
+    if (!WrittenBytes(program)) {
+      throw std::system_error(ENOTSUP, std::generic_category(),
+                              "the kernel counts no written bytes");
+    }
+    TakeWrittenBytes(program);
+  }
 
-  int Sync(int number, int fd) {
-    const std::int64_t bytes = TakeWrittenBytes();
+  int Sync(int number, int fd, pid_t process) {
+    const std::int64_t bytes = TakeWrittenBytes(process);
     const Time began = disk_.Now();
     const int result = static_cast<int>(syscall(number, fd)) == 0 ? 0 : -errno;
-    disk_.Finish(began, bytes);
+    const bool is_slow = disk_.Finish(began, bytes);
+    if (tally_) tally_->Add(is_slow);
     return result;
   }
 
  private:
-  // Those that no sync has paid for yet, whichever file they are in.
-  std::int64_t TakeWrittenBytes() {
+  // Those that no sync of the process has paid for yet, whichever file they are in.
+  std::int64_t TakeWrittenBytes(pid_t process) {
     const std::lock_guard lock(mutex_);
-    const std::int64_t now = program_.WrittenBytes();
-    return now - std::exchange(paid_, now);
+    std::int64_t& paid = paid_[process];
+    const std::int64_t now = WrittenBytes(process).value_or(paid);
+    return std::max<std::int64_t>(0, now - std::exchange(paid, now));  // an id may be used again
   }
 
-  const CaughtProgram& program_;
   SlowDisk disk_;
+  const std::unique_ptr<Tally> tally_;
   std::mutex mutex_;  // of paid_
-  std::int64_t paid_;
+  std::map<pid_t, std::int64_t> paid_;
 };
 
 // Returns the program's exit status.
-int Run(const std::string& faults, const std::vector<std::string>& words) {
+int Run(const std::string& faults, const std::string& tally,
+        const std::vector<std::string>& words) {
   const auto file = std::make_shared<const FaultFile>(faults);
+  auto counts = tally.empty() ? nullptr : std::make_unique<Tally>(tally);
   const CaughtProgram program(words);
-  SlowSyncs syncs(program, file);
+  SlowSyncs syncs(program.pid(), file, std::move(counts));
   for (int i = 0; i < kSyncsAtATime; ++i) {
     std::thread([&] {
-      program.Serve([&](int number, int fd) { return syncs.Sync(number, fd); });
+      program.Serve(
+          [&](int number, int fd, pid_t process) { return syncs.Sync(number, fd, process); });
     }).detach();
   }
   // The threads use what is on this stack.
@@ -72,8 +115,10 @@ int Run(const std::string& faults, const std::vector<std::string>& words) {
 int main(int argc, char** argv) {
   CLI::App app("Runs a program whose syncs of files may be slow.", "slow_syncs");
   std::string faults;
+  std::string tally;
   std::vector<std::string> words;
   app.add_option("--faults", faults, "the file of faults")->required();
+  app.add_option("--tally", tally, "the file of the number of syncs");
   app.add_option("program", words, "the program and its words, after --")->required();
   try {
     app.parse(argc, argv);
@@ -84,7 +129,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    return depfast::real::Run(faults, words);
+    return depfast::real::Run(faults, tally, words);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "slow_syncs: %s\n", error.what());
     return 1;

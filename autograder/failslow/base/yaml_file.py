@@ -25,7 +25,7 @@ def load(path: Path, schema_name: str) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise CannotDo(f"cannot read {path}: {error}") from error
     except yaml.YAMLError as error:
-        raise CannotDo(f"{path} is not YAML: {error}") from error
+        raise CannotDo(f"{path} is not YAML: {' '.join(str(error).split())}") from error
     complaint = first_complaint(content, schema_name)
     if complaint:
         raise CannotDo(f"{path}: {complaint}")

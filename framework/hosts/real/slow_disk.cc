@@ -19,10 +19,10 @@ DiskClock RealDiskClock() {
 SlowDisk::SlowDisk(std::shared_ptr<const FaultFile> faults, DiskClock clock)
     : faults_(std::move(faults)), clock_(std::move(clock)) {}
 
-void SlowDisk::Finish(Time began, std::int64_t bytes) {
+bool SlowDisk::Finish(Time began, std::int64_t bytes) {
   const Time ended = clock_.now();
   const InjectedFaults faults = faults_->At(ended);
-  if (faults.empty()) return;
+  if (faults.empty()) return false;
 
   const std::int64_t rate = faults.AmountOr(FaultKind::kDiskSlow, 0);
   const bool is_slow = bytes > 0 && rate > 0;
@@ -41,6 +41,7 @@ void SlowDisk::Finish(Time began, std::int64_t bytes) {
   if (!WaitUntil(starts + transfer, FaultKind::kDiskSlow)) ForgetTransfers();
   WaitUntil(starts + lasts, FaultKind::kDiskContention);
   WaitUntil(starts + lasts + delay, FaultKind::kFsDelay);
+  return starts + std::max(transfer, lasts + delay) > ended;
 }
 
 bool SlowDisk::WaitUntil(Time end, FaultKind kind) const {

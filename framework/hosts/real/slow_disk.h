@@ -33,8 +33,9 @@ class SlowDisk {
   explicit SlowDisk(std::shared_ptr<const FaultFile> faults, DiskClock clock = RealDiskClock());
 
   Time Now() const { return clock_.now(); }
-  // Waits until the operation's bytes have passed at the disk's rate since it began.
-  void Finish(Time began, std::int64_t bytes);
+  // Waits until the operation's bytes have passed at the disk's rate since it began. Returns
+  // whether a fault made it last longer.
+  bool Finish(Time began, std::int64_t bytes);
 
  private:
   // Returns early, and false, when the fault is over.

@@ -198,12 +198,14 @@ def redis_program(kit: Kit) -> Path:
 
 
 def _program(kit: Kit, name: str, packages: Sequence[str]) -> Path:
-    """A server: this machine's, or one unpacked from the distribution's packages.
+    """A server: this machine's, or one of the distribution's packages. They are not installed,
+    because they start servers of their own."""
+    installed = shutil.which(name)
+    return Path(installed) if installed else unpacked(kit, name, packages)
 
-    Not installed, because the packages start servers of their own.
-    """
-    if installed := shutil.which(name):
-        return Path(installed)
+
+def unpacked(kit: Kit, name: str, packages: Sequence[str]) -> Path:
+    """The program of the distribution's packages. CannotDo when it is not in them."""
     place = kit.build / name
     program = place / "usr" / "bin" / name
     if not program.is_file():

@@ -36,6 +36,10 @@ class Layout:
         """The file through which its faults of disk and network are injected."""
         return self.data / f"replica-{number}.faults"
 
+    def tally(self, number: int, what: str) -> Path:
+        """The counts that prove that a fault has an effect (faults/tally.py)."""
+        return self.data / f"replica-{number}.{what}"
+
     def injection(self, number: int, kind: str) -> Path:
         """The injector of this kind of fault into the replica, while it lasts."""
         return self.data / f"replica-{number}.{kind}.injection"

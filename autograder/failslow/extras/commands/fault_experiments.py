@@ -12,11 +12,12 @@ from rich.table import Table
 from failslow.base import console
 from failslow.base.kit import Kit
 from failslow.build import cmake
-from failslow.extras.commands import experiments, parsers, sweeps
-from failslow.extras.faults import catalogue, etcd, injection, probe, slow_syncs
+from failslow.extras.commands import experiments, parsers, sweeps, systems
+from failslow.extras.faults import catalogue, injection, probe, slow_syncs
 from failslow.extras.faults.catalogue import Catalogue
 from failslow.extras.faults.injectors import INJECTORS, Injector, in_containers
 from failslow.extras.faults.verdict import OTHERS_CORES_MAX
+from failslow.extras.systems import running
 
 
 def add_to(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -28,27 +29,28 @@ def add_to(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> No
     swept = actions.add_parser("sweep", help=text, description=text)
     swept.set_defaults(command=parsers.taking(sweeps.run, sweeps.Options))
     sweeps.add_to(swept)
+    systems.add_to(actions)
     text = "try each fault on this machine"
     checked = actions.add_parser("check", help=text, description=text)
     checked.set_defaults(command=_check)
     whose = checked.add_mutually_exclusive_group()
     text = "with the mechanisms that containers get"
     whose.add_argument("--docker", action="store_true", help=text)
-    text = "with those by which etcd gets its faults"
-    whose.add_argument("--versus", choices=(etcd.NAME,), help=text)
+    text = "with those by which a system of your own gets its faults"
+    whose.add_argument("--foreign", action="store_true", help=text)
     checked.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no table")
 
 
-def _check(kit: Kit, docker: bool, versus: str | None, as_json: bool) -> int:
+def _check(kit: Kit, docker: bool, foreign: bool, as_json: bool) -> int:
     """0 when all that was measured is faithful, else 1."""
     known = catalogue.built(kit)
     cmake.build(kit, targets=[probe.PROGRAM, slow_syncs.PROGRAM])
     effects = {}
-    for effect in _of_etcd(kit, known) if versus else _of_replicas(kit, known, docker):
+    for effect in _of_systems(kit, known) if foreign else _of_replicas(kit, known, docker):
         effects[effect.trial.kind] = effect
         if not as_json:
             console.note(f"{effect.trial.kind}: {_measured(known, effect)}")
-    injectors = _injectors(kit, docker, versus)
+    injectors = _injectors(kit, docker, foreign)
     rows = [
         _supported(known, name, injectors[name], effects.get(name))
         for name in known.kinds
@@ -61,9 +63,9 @@ def _check(kit: Kit, docker: bool, versus: str | None, as_json: bool) -> int:
     return 0 if all(effect.is_faithful for effect in effects.values()) else 1
 
 
-def _injectors(kit: Kit, docker: bool, versus: str | None) -> dict[str, Injector]:
-    if versus:
-        return etcd.injectors_of(kit)
+def _injectors(kit: Kit, docker: bool, foreign: bool) -> dict[str, Injector]:
+    if foreign:
+        return running.injectors_of(kit)
     return in_containers(Path(tempfile.gettempdir())) if docker else INJECTORS
 
 
@@ -72,7 +74,7 @@ def _of_replicas(kit: Kit, known: Catalogue, docker: bool) -> Iterator[probe.Eff
         yield from probe.measure(kit, known, resource, docker)
 
 
-def _of_etcd(kit: Kit, known: Catalogue) -> Iterator[probe.Effect]:
+def _of_systems(kit: Kit, known: Catalogue) -> Iterator[probe.Effect]:
     """The effects of the disk's faults alone: those of the processor are as on replicas."""
     if slow_syncs.missing(kit) is None:
         yield from probe.measure_syncs(kit, known)

@@ -1,7 +1,6 @@
 """`kit faults sweep`: runs over strengths, roles, workloads and more, and a map of the costs."""
 
 import argparse
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -20,7 +19,6 @@ from failslow.extras.commands import experiments
 from failslow.extras.commands.solution import check_out
 from failslow.extras.faults import (
     catalogue,
-    etcd,
     experiment,
     findings,
     injection,
@@ -34,11 +32,12 @@ from failslow.extras.faults.bench import Bench
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
 from failslow.extras.faults.injectors import INJECTORS
 from failslow.extras.faults.sweep import MIXES, OPEN, PLACES, Cell, Point, Row
+from failslow.extras.systems import description, running
+from failslow.extras.systems.description import ANY, System
 from failslow.lab.labs import load_labs
 
 QUICK_KINDS = ("cpu-slow", "net-slow")
 CELLS, PAGE, RESULTS = "sweep.jsonl", "sweep.html", "sweep.json"
-SIMULATED_ONLY = ("mixes", "places", "costs")
 SECONDS_MAX = 60.0
 RUNS = 2
 """On real processes, of each cell."""
@@ -46,8 +45,8 @@ RUNS = 2
 Axis = TypeVar("Axis", int, float, str)
 Faults = Sequence[tuple[FaultKind, int]]
 
-Subject = tuple[str, AbstractContextManager[Bench], Sequence[str]]
-"""Its name, its cluster, and the roles that are slow in turn."""
+Subject = tuple[str, AbstractContextManager[Bench], Sequence[str], "Options"]
+"""Its name, its cluster, the roles that are slow in turn, and its axes."""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -73,9 +72,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--value-bytes", type=_list(_number), dest="value_bytes", help=text)
     text = "clients that each wait for an answer, or 'open' (8)"
     parser.add_argument("--load", type=_list(_load), dest="loads", help=text)
-    text = f"{', '.join(MIXES)} (write); simulated"
+    text = f"{', '.join(MIXES)} (write); simulated, or of --system"
     parser.add_argument("--workload", type=_list(_one_of(MIXES)), dest="mixes", help=text)
-    text = f"where clients send commands: {', '.join(PLACES)} (leader); simulated"
+    text = f"where clients send commands: {', '.join(PLACES)} (leader); simulated, or of --system"
     parser.add_argument("--clients", type=_list(_one_of(PLACES)), dest="places", help=text)
     text = "of a processor's work in per cent: 50 is twice as fast (100); simulated"
     parser.add_argument("--costs", type=_list(_number), help=text)
@@ -84,8 +83,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=_number, default=1, help="simulated runs of a cell (1)")
     text = f"{' and '.join(QUICK_KINDS)} alone, and each holds for 2 s: under ten minutes"
     parser.add_argument("--quick", action="store_true", help=text)
-    text = "the same on etcd, with the faults that it can get"
-    parser.add_argument("--versus", choices=(etcd.NAME,), help=text)
+    text = "a system of your own, in place of DIR or beside it; again for more of them"
+    parser.add_argument("--system", type=Path, action="append", metavar="FILE.yaml", help=text)
     parser.add_argument("--out", type=Path, default=Path("out/faults"), help="(out/faults)")
 
 
@@ -144,8 +143,13 @@ class Options:
     replicas: int = 3
     seeds: int = 1
     quick: bool = False
-    versus: str | None = None
+    system: Sequence[Path] | None = None
     out: Path = Path("out/faults")
+
+    @property
+    def with_ours(self) -> bool:
+        """Whether a cluster of ours is slow, too."""
+        return self.directory is not None or not self.system
 
     @property
     def has_axes(self) -> bool:
@@ -176,12 +180,13 @@ def run(kit: Kit, options: Options) -> int:
     CannotDo when a cell cannot be made; the others are kept.
     """
     check_out(options.out)
-    if options.simulated and options.versus:
-        raise CannotDo("--versus: etcd is not in the simulator")
+    if options.simulated and options.system:
+        raise CannotDo("--system: no foreign system is in the simulator")
     if not options.simulated:
-        for name in SIMULATED_ONLY:
-            if getattr(options, name):
-                raise CannotDo("--workload, --clients and --costs need --simulated")
+        if options.costs:
+            raise CannotDo("--costs needs --simulated")
+        if options.with_ours and (options.mixes or options.places):
+            raise CannotDo("--workload and --clients need --simulated, or --system without DIR")
     sweeping = _Sweeping(options.out)
     if options.simulated:
         _simulate(kit, options, sweeping)
@@ -286,24 +291,29 @@ def handbook() -> list[Options]:
 
 def _measure(kit: Kit, options: Options, sweeping: _Sweeping) -> None:
     lab = options.lab or experiments.LAB
-    roles = _targets(kit, lab, options.targets)
-    definitions = ["FAILSLOW_ETCD=ON"] if options.versus else []
-    programs = ["put_load", catalogue.PROGRAM] + ([slow_syncs.PROGRAM] if options.versus else [])
-    cmake.build(kit, targets=programs, definitions=definitions)
+    systems = [each for path in options.system or () for each in description.load(path)]
+    for system in systems:
+        _check_axes(system, options)
+    roles = _targets(kit, lab, options.targets) if options.with_ours else ()
+    programs = ["put_load"] * options.with_ours + [slow_syncs.PROGRAM] * bool(systems)
+    cmake.build(kit, targets=[*programs, catalogue.PROGRAM])
     known = catalogue.load(kit)
     faults = _faults(known, options, here=True)
-    name = str(options.directory) if options.directory else "the reference"
-    cluster = experiments.cluster_of(
-        kit, known, options.directory, lab, options.replicas, options.out
-    )
-    subjects: list[Subject] = [(name, cluster, roles)]
-    if options.versus:
-        of_etcd = etcd.running(kit, known, options.replicas, options.out)
-        subjects.append((options.versus, of_etcd, _of_etcd(options.targets)))
-    for name, cluster, where in subjects:
+    subjects: list[Subject] = []
+    if options.with_ours:
+        name = str(options.directory) if options.directory else "the reference"
+        cluster = experiments.cluster_of(
+            kit, known, options.directory, lab, options.replicas, options.out
+        )
+        subjects.append((name, cluster, roles, options))
+    for system in systems:
+        foreign = running.running(kit, known, system, options.out)
+        usual = replace(options, places=options.places or (system.load.clients_at,))
+        subjects.append((system.name, foreign, _of_system(system, options.targets), usual))
+    for name, cluster, where, plan in subjects:
         with cluster as bench:
             possible = [each for each in faults if bench.can_have(each[0])]
-            points = options.points(name, where, possible)
+            points = plan.points(name, where, possible)
             _measure_all(bench, name, points, known, sweeping)
 
 
@@ -337,7 +347,7 @@ def _measure_all(
 
 
 def _cell(bench: Bench, kind: FaultKind, point: Point) -> Cell:
-    loaded = replace(bench, value_bytes=point.value_bytes)
+    loaded = replace(bench, value_bytes=point.value_bytes, mix=point.mix, at=point.at)
     load: experiment.Load = ("--clients", point.load)
     if point.load == OPEN:
         load = ("--rate", experiment.rate_of(loaded))
@@ -346,12 +356,13 @@ def _cell(bench: Bench, kind: FaultKind, point: Point) -> Cell:
         for _ in range(RUNS)
     ]
     behind = any(run.caught_up_s is None for run in runs)
+    late = f"it has not caught up {experiment.CAUGHT_UP_S:.0f} s after the fault" if behind else ""
     return sweep.cell_of(
         point,
         injection.in_words(kind, point.amount),
         [run.stages for run in runs],
         [run.leader_changes for run in runs],
-        f"it has not caught up {experiment.CAUGHT_UP_S:.0f} s after the fault" if behind else "",
+        next((run.void for run in runs if run.void), late),
     )
 
 
@@ -367,12 +378,20 @@ def _targets(kit: Kit, lab_id: str, wanted: Sequence[str] | None) -> Sequence[st
     return wanted or roles
 
 
-def _of_etcd(wanted: Sequence[str] | None) -> Sequence[str]:
+def _of_system(system: System, wanted: Sequence[str] | None) -> Sequence[str]:
     """Its roles, or those that are wanted."""
-    found = [role for role in etcd.ROLES if role in (wanted or etcd.ROLES)]
+    roles = system.roles or [ANY]
+    found = [role for role in (*roles, ANY) if role in (wanted or roles)]
     if not found:
-        raise CannotDo(f"--versus: etcd has no {wanted[0]}, but {', '.join(etcd.ROLES)}")
-    return found
+        assert wanted, "all roles are found"
+        raise CannotDo(f"--target: {system.name} has no {wanted[0]}, but {', '.join(roles)}")
+    return list(dict.fromkeys(found))
+
+
+def _check_axes(system: System, options: Options) -> None:
+    """CannotDo for an axis that the system's file has no lines for."""
+    if "read" not in system.load.works and {"read", "mixed"} & set(options.mixes or ()):
+        raise CannotDo(f"--workload: {system.path} has no load/read")
 
 
 def _faults(known: Catalogue, options: Options, here: bool) -> Faults:
@@ -410,9 +429,7 @@ def _strengths(known: Catalogue, name: str, here: bool) -> Iterator[tuple[FaultK
 
 def _subject(bench: Bench) -> str:
     """All that the figures of a point depend on: the program and the cluster."""
-    program = bench.layout.program(bench.program).read_bytes()
-    digest = hashlib.sha256(program).hexdigest()[:16]
-    return f"{bench.program} {digest}, {len(bench.place.replicas)} replicas"
+    return f"{bench.program} {bench.digest}, {len(bench.place.replicas)} replicas"
 
 
 def _loss(cell: Cell) -> str:

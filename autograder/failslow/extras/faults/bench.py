@@ -1,5 +1,6 @@
 """A running cluster on which experiments are made, and the program that loads it."""
 
+import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -20,11 +21,14 @@ HeldBytes = Callable[[], int]
 
 @dataclass(frozen=True, kw_only=True)
 class Bench(ABC):
-    """`value_bytes`: of each put."""
+    """`value_bytes`: of each put. `mix` and `at`: of sweep.MIXES and sweep.PLACES; replicas of the
+    kit take the usual ones alone."""
 
     kit: Kit
     place: Place
     value_bytes: int = 256
+    mix: str = "write"
+    at: str = "leader"
 
     @property
     def layout(self) -> Layout:
@@ -39,6 +43,12 @@ class Bench(ABC):
     @abstractmethod
     def load(self) -> str:
         """The name of this store in put_load."""
+
+    @property
+    def digest(self) -> str:
+        """Of the program."""
+        program = self.layout.program(self.program).read_bytes()
+        return hashlib.sha256(program).hexdigest()[:16]
 
     @abstractmethod
     def can_have(self, kind: FaultKind) -> bool:
@@ -59,6 +69,11 @@ class Bench(ABC):
     @abstractmethod
     def watch_held(self, holder: int, number: int) -> HeldBytes:
         """From now on. The result says the most bytes that `holder` has held for the replica."""
+
+    def watch_bite(self, kind: FaultKind, number: int) -> Callable[[], str]:
+        """From now on. The result says why the fault had no effect on the replica; empty if it had
+        one. Replicas of the kit obey their file of faults: `kit faults check` proves it."""
+        return lambda: ""
 
     def limits(self, word: str) -> Loss:
         """The cost that a replica, named by a word, may have while it is slow."""

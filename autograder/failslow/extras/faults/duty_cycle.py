@@ -19,11 +19,12 @@ def keep(
     percent: int,
     period_s: float,
     until_s: float,
+    look: Callable[[], None] = lambda: None,
 ) -> bool:
     """Runs the cycle until the time on time.monotonic(). Returns whether the replica still lives.
 
     `send` sends it a signal, `ended` tells of its end. The replica may be stopped afterwards: the
-    caller lets it go on.
+    caller lets it go on. `look` is called at the end of each period, when it is stopped.
     """
     slice_s = period_s * percent / 100
     kept_s = 0.0
@@ -35,6 +36,7 @@ def keep(
             kept_s -= _runs(send, kept_s)
         begins = max(begins + period_s, time.monotonic() - LATE_S)
         time.sleep(max(0.0, min(begins, until_s) - time.monotonic()))
+        look()
         if ended.poll(0):
             return False
     return True

@@ -59,7 +59,8 @@ class Run:
     `fault_ns` on CLOCK_MONOTONIC; of a healthy run when it would have. `held_bytes`: the most that
     the proposer held for the replica. `caught_up_s`: None if it has not. `leader_changes`: how
     often the load went on with another proposer. `others_cores`: the processors that other programs
-    used while the fault held. `disturbed`: what makes it no evidence, if anything does."""
+    used while the fault held. `disturbed`: what makes it no evidence, if anything does. `void`: the
+    reason why the fault had no effect, if it had none."""
 
     condition: str
     slices: Slices
@@ -72,6 +73,7 @@ class Run:
     caught_up_s: float | None
     fault_ns: int
     disturbed: str = ""
+    void: str = ""
 
     @property
     def span(self) -> tuple[int, int]:
@@ -195,7 +197,7 @@ def _others_cores(runs: Sequence[Run], condition: str) -> float:
 
 def _own(bench: Bench) -> list[int]:
     """Replicas, also those in containers, the load and what else runs for the experiment."""
-    replicas = {each.pid for each in replica_processes.find(bench.layout.data)}
+    replicas = {each.pid for each in bench.place.running()}
     return sorted(replicas.union(replica_processes.children()))
 
 
@@ -222,6 +224,7 @@ def _run(
 ) -> Run:
     number, leader = _replicas(bench, target)
     held_bytes = bench.watch_held(leader, number)
+    void = bench.watch_bite(kind, number)
     memory = _memory(bench, leader)
     window_s = BEFORE_S + hold_s + AFTER_S
     words = (*load, "--warm-up-ms", round(WARM_UP_S * 1000), "--slice-ms", SLICE_MS)
@@ -264,6 +267,7 @@ def _run(
         _await_caught_up(bench),
         begins[0],
         "" if condition == DEAD else _disturbance(condition, changes, broken, late, others_cores),
+        void() if condition == SLOW else "",
     )
 
 

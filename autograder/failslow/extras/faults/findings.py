@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from failslow.extras.faults.sweep import CLEARLY, LITTLE, MUCH, Cell, Point, Row
+from failslow.extras.faults.sweep import CLEARLY, LITTLE, MUCH, Cell, Point, Row, measured
 from failslow.measurement.settings import FOLLOWER
 
 HOLDS, DOES_NOT, UNKNOWN, READ = "holds", "does not hold", "not measured", "to be read"
@@ -35,9 +35,10 @@ class Finding:
 
 def of(rows: Sequence[Row], others: Sequence[Row] = ()) -> list[Finding]:
     """`rows`: of one system. `others`: of those that it is compared with."""
+    rows = measured(rows)
     slow = [row for row in rows if row.point.kind != CRASH]
     return [
-        Finding(1, _SYSTEMS_DIFFER, *_systems_differ([*slow, *others])),
+        Finding(1, _SYSTEMS_DIFFER, *_systems_differ([*slow, *measured(others)])),
         *(Finding(number, says, *judge(slow)) for number, says, judge in _OF_ONE),
         Finding(14, _FAIL_EARLY, *_fail_early(rows)),
         *(Finding(number, says, READ, task) for number, says, task in _READ),

@@ -10,18 +10,20 @@ import select
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from failslow.base.errors import CannotDo
 from failslow.extras import waiting
 from failslow.extras.cluster import data_directory, replica_processes, restart, start, state
-from failslow.extras.faults import control_group, duty_cycle, fault_file, link_proxy
+from failslow.extras.faults import control_group, duty_cycle, fault_file, link_proxy, tally
 from failslow.extras.faults.catalogue import FaultKind
 from failslow.extras.faults.guard import guarded
 from failslow.extras.faults.targets import Place
 
+LOOK_S = 0.05
+"""Between two looks at a stopped replica: they cost time."""
 LOCK_S = 20.0
 """The wait of an injector for another command at work in the cluster's directory."""
 
@@ -144,21 +146,53 @@ def _end_of(handle: int) -> select.poll:
 def _duty_cycle(period_s: float) -> Hold:
     def hold(place: Place, injection: Injection, begun: Begun) -> bool:
         until_s = time.monotonic() + injection.seconds
-        with replica_processes.opened(place.process(injection.replica)) as handle:
-            if handle is None:
+        with ExitStack() as stack:
+            opened = replica_processes.opened
+            handles = [
+                stack.enter_context(opened(each)) for each in place.processes(injection.replica)
+            ]
+            if handles[0] is None:
                 return False
-            process = handle
+            processes = [each for each in handles if each is not None]
 
             def send(number: signal.Signals) -> None:
-                with suppress(ProcessLookupError):  # the poll tells
-                    signal.pidfd_send_signal(process, number)
+                for process in processes:
+                    with suppress(ProcessLookupError):  # the poll tells
+                        signal.pidfd_send_signal(process, number)
 
-            with guarded(lambda: send(signal.SIGCONT)):
+            with guarded(lambda: send(signal.SIGCONT)), _counted(place, injection) as look:
                 begun()
-                percent, ended = injection.amount, _end_of(process)
-                return duty_cycle.keep(send, ended, percent, period_s, until_s)
+                percent, ended = injection.amount, _end_of(processes[0])
+                return duty_cycle.keep(send, ended, percent, period_s, until_s, look)
 
     return hold
+
+
+@contextmanager
+def _counted(place: Place, injection: Injection) -> Iterator[Callable[[], None]]:
+    """What to do at the end of each period: of a foreign system it looks now and then, and counts
+    the looks that found the replica stopped, when it had run since the look before."""
+    if place.family is None:
+        yield lambda: None
+        return
+    number = injection.replica
+    pids = [each.pid for each in place.processes(number)]
+    counts = tally.Tally(place.layout.tally(number, tally.STOPS))
+    ran_ns = [replica_processes.ran_ns(pid) for pid in pids]
+    looked_s = time.monotonic()
+
+    def look() -> None:
+        nonlocal ran_ns, looked_s
+        if time.monotonic() - looked_s < LOOK_S:
+            return
+        now_ns = [replica_processes.ran_ns(pid) for pid in pids]
+        counts.add(1, all(map(replica_processes.is_stopped, pids)) and now_ns != ran_ns)
+        ran_ns, looked_s = now_ns, time.monotonic()
+
+    try:
+        yield look
+    finally:
+        counts.close()
 
 
 # ---- by a control group ----
@@ -211,7 +245,7 @@ def _memory(limit_of: Callable[[Place, Injection], int]) -> Hold:
 def _share_of_the_smallest(place: Place, injection: Injection) -> int:
     others = [
         bytes_
-        for process in replica_processes.find(place.layout.data)
+        for process in place.running()
         if process.number != injection.replica
         and (bytes_ := replica_processes.memory_bytes(process.pid))
     ]
@@ -226,7 +260,7 @@ def _share_of_the_smallest(place: Place, injection: Injection) -> int:
 def _crash(place: Place, injection: Injection, begun: Begun) -> bool:
     deadline = time.monotonic() + injection.seconds
     with guarded(lambda: _change(place, lambda: _start(place, injection.replica))):
-        replica_processes.kill([place.process(injection.replica)])
+        replica_processes.kill(place.processes(injection.replica))
         begun()
         time.sleep(max(0.0, deadline - time.monotonic()))
     return True
@@ -297,14 +331,12 @@ def _change(place: Place, action: Callable[[], None]) -> None:
 
 
 def _stop(place: Place, number: int) -> None:
-    replica_processes.end(
-        [each for each in replica_processes.find(place.layout.data) if each.number == number]
-    )
+    replica_processes.end([each for each in place.running() if each.number == number])
 
 
 def _start(place: Place, number: int) -> None:
     """Nothing happens if it runs, or if the cluster is down."""
-    if number in {process.number for process in replica_processes.find(place.layout.data)}:
+    if number in {process.number for process in place.running()}:
         return
     if place.start is not None:
         place.start(number)
@@ -398,9 +430,9 @@ _THROTTLE = Injector(
 )
 
 
-def of_etcd(missing: Callable[[], str | None]) -> dict[str, Injector]:
-    """Those of the faults that a member of etcd can get. `missing`: what this machine lacks to hold
-    its syncs."""
+def of_systems(missing: Callable[[], str | None]) -> dict[str, Injector]:
+    """Those of the faults that a replica of a foreign system can get. `missing`: what this machine
+    lacks to hold its syncs."""
     lost = "a write and a read are as fast as ever; the bytes are those of whole pages"
     syncs = Injector("its syncs are made by slow_syncs, and last longer", _in_file, lost, missing)
     proxy = Injector("proxy before its port", _in_file, "parts of up to 16 KiB, not frames")

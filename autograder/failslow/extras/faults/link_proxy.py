@@ -2,37 +2,34 @@
 
 It does to bytes what a replica of the kit does to its own frames (framework/hosts/real,
 faulty_links.h): the sender's file of faults says how late they are, their order stays, and a link
-between replicas has a window. The parts that it delays are what one read gives, not frames.
+between replicas has a window. The parts that it delays are what one read gives, not frames. The
+sender is the owner of the socket: no protocol is read.
 """
 
 import asyncio
 import os
 import random
-import re
 import selectors
 import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.cluster.ports import HOST
-from failslow.extras.faults import fault_file
+from failslow.extras.faults import fault_file, tally
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
+from failslow.extras.faults.socket_owner import SocketOwners
 
 KINDS = ("net-slow", "net-jitter", "packet-loss", "link-slow")
 """The faults of links that it knows."""
 
 WINDOW_BYTES = 64 * 1024
 PART_BYTES = 16 * 1024
-HEAD_BYTES_MAX = 16 * 1024
-HEAD_END = b"\r\n\r\n"
-SENDER = re.compile(rb"^x-peerurls:[^\r]*?:(\d+)", re.IGNORECASE | re.MULTILINE)
-"""By this header of HTTP a member of etcd says its own address."""
 
 PACKET_BYTES = 1448
 TIMEOUT_MIN_S, TIMEOUT_MAX_S, RETRANSMISSIONS_MAX = 0.2, 120.0, 15
@@ -41,26 +38,38 @@ TIMEOUT_MIN_S, TIMEOUT_MAX_S, RETRANSMISSIONS_MAX = 0.2, 120.0, 15
 
 @dataclass(frozen=True)
 class Door:
-    """A port of a replica as others see it. `port`: its own. `of_peers`: not of clients."""
+    """A port of a replica as others see it. `port`: its own."""
 
     replica: int
     listener: socket.socket
     port: int
-    of_peers: bool
 
 
 class Delays:
-    """The delay of the parts that a replica sends."""
+    """The delay of the parts that a replica sends. `usual_ns`: that of links in all runs, which is
+    no fault."""
 
-    def __init__(self, layout: Layout, catalogue: Catalogue) -> None:
+    def __init__(self, layout: Layout, catalogue: Catalogue, usual_ns: int = 0) -> None:
         self._layout = layout
+        self._usual_s = usual_ns / 1e9
+        self._tallies: dict[int, tally.Tally] = {}
         self._kinds: Sequence[FaultKind] = [catalogue.kinds[name] for name in KINDS]
         self._draws = random.Random(1)
 
     def seconds(self, sender: int | None, receiver: int | None, size: int) -> float:
-        """None is a client: what it sends is never late."""
+        """None is a client: what it sends is never late, and not counted."""
         if sender is None:
             return 0.0
+        late_s = self._late_s(sender, receiver, size)
+        if receiver is not None or late_s > 0:
+            if sender not in self._tallies:
+                path = self._layout.tally(sender, tally.LINKS)
+                self._tallies[sender] = tally.Tally(path)
+            usual_s = self._usual_s if receiver is not None else 0.0
+            self._tallies[sender].add(size, size if late_s > usual_s else 0)
+        return late_s
+
+    def _late_s(self, sender: int, receiver: int | None, size: int) -> float:
         on = fault_file.read(self._layout.faults(sender), self._kinds)
         late_ns = on["net-slow"].amount if "net-slow" in on else 0
         if "link-slow" in on and receiver is not None and on["link-slow"].names(receiver):
@@ -87,17 +96,16 @@ def retransmission_s(size: int, loss: float, draws: random.Random) -> float:
 
 
 @contextmanager
-def running(doors: Sequence[Door], layout: Layout, catalogue: Catalogue) -> Iterator[None]:
+def running(doors: Sequence[Door], delays: Delays, owners: SocketOwners) -> Iterator[None]:
     """A process that serves the doors while the body runs; it does not outlive this process.
 
     Requires: this process has one thread, and the replicas' files of faults are there.
     """
-    delays = Delays(layout, catalogue)
     end, held = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(held)
-        _child(end, doors, delays)
+        _child(end, doors, delays, owners)
     os.close(end)
     for door in doors:
         door.listener.close()
@@ -108,22 +116,21 @@ def running(doors: Sequence[Door], layout: Layout, catalogue: Catalogue) -> Iter
         os.waitpid(child, 0)
 
 
-def _child(end: int, doors: Sequence[Door], delays: Delays) -> None:
+def _child(end: int, doors: Sequence[Door], delays: Delays, owners: SocketOwners) -> None:
     """Never returns."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         # The usual selector counts in milliseconds.
         loop = asyncio.SelectorEventLoop(selectors.SelectSelector())
-        loop.run_until_complete(_serve(end, doors, delays))
+        loop.run_until_complete(_serve(end, doors, delays, owners))
     finally:
         os._exit(0)
 
 
-async def _serve(end: int, doors: Sequence[Door], delays: Delays) -> None:
+async def _serve(end: int, doors: Sequence[Door], delays: Delays, owners: SocketOwners) -> None:
     """Until the pipe ends."""
-    senders = {door.listener.getsockname()[1]: door.replica for door in doors if door.of_peers}
     for door in doors:
-        await asyncio.start_server(partial(_connect, door, delays, senders), sock=door.listener)
+        await asyncio.start_server(partial(_connect, door, delays, owners), sock=door.listener)
     ended = asyncio.Event()
     asyncio.get_running_loop().add_reader(end, ended.set)
     await ended.wait()
@@ -132,33 +139,22 @@ async def _serve(end: int, doors: Sequence[Door], delays: Delays) -> None:
 async def _connect(
     door: Door,
     delays: Delays,
-    senders: Mapping[int, int],
+    owners: SocketOwners,
     near: asyncio.StreamReader,
     to_near: asyncio.StreamWriter,
 ) -> None:
     """One connection, both ways."""
+    sender = owners.replica(
+        to_near.get_extra_info("peername")[1], to_near.get_extra_info("sockname")[1]
+    )
     try:
-        head = await _head(near) if door.of_peers else b""
         far, to_far = await asyncio.open_connection(HOST, door.port)
     except OSError:  # the replica does not run
         to_near.close()
         return
-    match = SENDER.search(head)
-    sender = senders.get(int(match[1])) if match else None
     there = Link(partial(delays.seconds, sender, door.replica), to_far)
     back = Link(partial(delays.seconds, door.replica, sender), to_near)
-    await asyncio.gather(there.carry(near, head), back.carry(far))
-
-
-async def _head(near: asyncio.StreamReader) -> bytes:
-    """The first bytes, up to the end of a head of HTTP if they are one."""
-    head = b""
-    while HEAD_END not in head and len(head) < HEAD_BYTES_MAX:
-        part = await near.read(PART_BYTES)
-        if not part:
-            break
-        head += part
-    return head
+    await asyncio.gather(there.carry(near), back.carry(far))
 
 
 class Link:
@@ -172,10 +168,10 @@ class Link:
         self._last_due_s = 0.0
         self._changed = asyncio.Event()
 
-    async def carry(self, source: asyncio.StreamReader, first: bytes = b"") -> None:
+    async def carry(self, source: asyncio.StreamReader) -> None:
         """Until the source ends, or the other end is gone."""
         with suppress(OSError):
-            part = first or await source.read(PART_BYTES)
+            part = await source.read(PART_BYTES)
             while part:
                 self._send(part)
                 await self._until(lambda: self._bytes < WINDOW_BYTES)

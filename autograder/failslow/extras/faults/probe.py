@@ -76,7 +76,7 @@ SYNC_TRIALS = (
     Trial("disk-contention", "sync", 20, lambda healthy: healthy / 0.2, rests=True),
     Trial("fs-delay", "sync", 10 * _MS, lambda healthy: healthy + 10 * _MS),
 )
-"""The trials of etcd's faults of the disk. The write before a sync has no part in its time."""
+"""Those of a foreign system's disk. The write before a sync has no part in its time."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ def measure(
 
 
 def measure_syncs(kit: Kit, catalogue: Catalogue) -> Iterator[Effect]:
-    """As `measure`, of the faults of the disk that etcd gets. Requires: slow_syncs is built and
-    works here."""
+    """As `measure`, of the faults of the disk that a foreign system gets. Requires: slow_syncs is
+    built and works here."""
     with _probes(kit, catalogue, "sync", by_syncs=True) as place:
         for trial in SYNC_TRIALS:
             yield _effect(place, trial)

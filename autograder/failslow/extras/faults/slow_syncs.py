@@ -10,9 +10,11 @@ from failslow.extras.cluster import replica_processes
 PROGRAM = replica_processes.LAUNCHER
 
 
-def before(kit: Kit, faults: Path) -> list[str]:
-    """The words before those of the program; `faults` is the file of its faults."""
-    return [str(kit.binary(PROGRAM)), "--faults", str(faults), "--"]
+def before(kit: Kit, faults: Path, counts: Path | None = None) -> list[str]:
+    """The words before those of the program; `faults` is the file of its faults, `counts` that of
+    its syncs (tally.py)."""
+    tally = [] if counts is None else ["--tally", str(counts)]
+    return [str(kit.binary(PROGRAM)), "--faults", str(faults), *tally, "--"]
 
 
 def missing(kit: Kit) -> str | None:

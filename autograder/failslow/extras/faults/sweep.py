@@ -31,6 +31,8 @@ STRONGER_IS_MORE = ("nanoseconds", "per-mille")
 """In all other units a smaller amount is the stronger fault."""
 CLEARLY = 0.05
 """The machine drifts between runs, and the intervals do not know that."""
+VOID = "void: "
+"""The beginning of the trouble of a cell whose fault had no effect."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Cell:
     of a client that waits for each answer. `latency`: the growth of its mean under the fault.
     `p99`: the growth of the 99th percentile of the whole run. `recovery_s`: the longest, None if
     some run did not recover. `late`: commands above stages.LATE_US, under the fault. `trouble`: a
-    sentence if a replica died or lied. `series`: commands, and their mean latency in us, by slice,
+    sentence if a replica died or lied, or if the fault had no effect. `series`: commands, and their mean latency in us, by slice,
     of the first run."""
 
     point: Point
@@ -78,6 +80,11 @@ class Cell:
         """The point of its row."""
         return replace(self.point, amount=0)
 
+    @property
+    def is_void(self) -> bool:
+        """Then its figures say nothing."""
+        return self.trouble.startswith(VOID)
+
 
 @dataclass(frozen=True)
 class Row:
@@ -87,21 +94,28 @@ class Row:
     cells: tuple[Cell, ...]
 
     @property
+    def measured(self) -> "Row":
+        """Without void cells."""
+        return replace(self, cells=tuple(cell for cell in self.cells if not cell.is_void))
+
+    @property
     def danger_zone(self) -> tuple[Cell, Cell] | None:
         """The strongest fault that costs little before the weakest one that costs much."""
-        for at, cell in enumerate(self.cells):
+        cells = self.measured.cells
+        for at, cell in enumerate(cells):
             if cell.loss.value >= MUCH:
-                before = [each for each in self.cells[:at] if each.loss.value <= LITTLE]
+                before = [each for each in cells[:at] if each.loss.value <= LITTLE]
                 return (before[-1], cell) if before else None
         return None
 
     @property
     def milder(self) -> list[Cell]:
         """Those that clearly cost less than a weaker fault does."""
+        cells = self.measured.cells
         return [
             cell
-            for at, cell in enumerate(self.cells)
-            if any(weaker.loss.low > cell.loss.high + CLEARLY for weaker in self.cells[:at])
+            for at, cell in enumerate(cells)
+            if any(weaker.loss.low > cell.loss.high + CLEARLY for weaker in cells[:at])
         ]
 
 
@@ -139,6 +153,11 @@ def _loss(point: Point, run: Stages) -> float:
     if point.load != OPEN or math.isinf(growth):
         return run.degradation
     return max(run.degradation, 1 - 1 / (1 + growth))
+
+
+def measured(rows: Sequence[Row]) -> list[Row]:
+    """Those that have cells, without void ones."""
+    return [found for row in rows if (found := row.measured).cells]
 
 
 def rows_of(cells: Sequence[Cell], catalogue: Catalogue) -> list[Row]:

@@ -40,7 +40,7 @@ LEGEND = (
     " open loop it is the loss of a client that waits for each answer. Faults get stronger to the"
     f" right. Outlined: a danger zone, from at most {100 * LITTLE:.0f} % to at least"
     f" {100 * MUCH:.0f} %. ↓: clearly less than a weaker fault costs. ⚑: another replica has become"
-    " the leader. ✕: a replica died, or did not catch up.</p>"
+    " the leader. ✕: a replica died, or did not catch up. Void: the fault had no effect.</p>"
 )
 
 
@@ -52,8 +52,8 @@ def render(maps: Sequence[tuple[str, Sequence[Row]]]) -> str:
         others = [row for _, other in maps if other is not rows for row in other]
         body += [
             heat(name, rows),
-            over_time(name, rows),
-            recovery(rows),
+            over_time(name, sweep.measured(rows)),
+            recovery(sweep.measured(rows)),
             judged(name, rows, others),
         ]
     return PAGE.format(title=html.escape(title), body="\n".join(body))
@@ -138,6 +138,10 @@ def _map(rows: Sequence[Row]) -> str:
 
 
 def _cell(row: Row, cell: Cell) -> str:
+    if cell.is_void:
+        amount = html.escape(cell.fault.removeprefix(cell.point.kind).strip())
+        why = html.escape(cell.trouble, quote=True)
+        return f'<td style="background:#bbb" title="{why}">void<small>{amount}</small></td>'
     zone = row.danger_zone
     marks = "".join(
         mark

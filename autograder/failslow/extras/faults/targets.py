@@ -21,12 +21,14 @@ ROLE_S = 5.0
 
 @dataclass(frozen=True)
 class Place:
-    """`start`: starts a replica that has ended; None: as `kit cluster start` does."""
+    """`start`: starts a replica that has ended; None: as `kit cluster start` does. `family`: the
+    processes of a replica, its first one before the others; None: it is one process of the kit."""
 
     layout: Layout
     current: State
     catalogue: Catalogue
     start: Callable[[int], None] | None = None
+    family: Callable[[int], list[Process]] | None = None
 
     @property
     def replicas(self) -> range:
@@ -37,10 +39,20 @@ class Place:
 
     def process(self, number: int) -> Process:
         """CannotDo when the replica does not run."""
-        for process in replica_processes.find(self.layout.data):
-            if process.number == number:
-                return process
-        raise CannotDo(f"replica {number} does not run")
+        return self.processes(number)[0]
+
+    def processes(self, number: int) -> list[Process]:
+        """All of the replica, its first one before the others. CannotDo when it does not run."""
+        found = [each for each in self.running() if each.number == number]
+        if not found:
+            raise CannotDo(f"replica {number} does not run")
+        return found
+
+    def running(self) -> list[Process]:
+        """The processes of all replicas."""
+        if self.family is None:
+            return replica_processes.find(self.layout.data)
+        return [process for number in self.replicas for process in self.family(number)]
 
 
 def target(place: Place, lab: Lab, word: str) -> tuple[int, str]:

@@ -1,0 +1,1 @@
+"""Systems that the kit does not know: one file says all about each."""

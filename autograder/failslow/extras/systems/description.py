@@ -1,0 +1,270 @@
+"""A system's file: programs, ports, questions and loads of a replicated system, checked.
+
+Words with {names} stay as they are here: see words.py.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from failslow.base import yaml_file
+from failslow.base.errors import CannotDo
+from failslow.extras.systems import words
+
+WAYS = ("http", "redis", "line", "command")
+"""The ways to ask a replica something, and to work on it."""
+FINDS = ("metric", "json", "match")
+"""The ways to find a value in an answer."""
+OWN, SEEN = "own", "seen"
+"""A port where a replica listens, and the port by which all others reach it."""
+OF_KEYS = ("key", "value", "key.base64", "value.base64")
+OF_LOADS = ("endpoints", "endpoint", "rate", "clients", "seconds", "value_bytes")
+READY_S = 30.0
+REPLICAS = 3
+LEADER, ALL, ONE = "leader", "all", "one"
+ANY = "any"
+"""The role of each replica as a target, and the only one of a system that has no roles."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """`way`: one of WAYS, with its text or words. `at`: HOST:PORT, of redis and line. `find`: one
+    of FINDS with its text, or None for the whole answer. `contains`: of the value. `words`: the
+    meanings of the values; empty: they mean themselves."""
+
+    way: str
+    text: tuple[str, ...]
+    at: str
+    find: tuple[str, str] | None
+    contains: str
+    words: Mapping[str, str]
+    within_s: float
+
+
+@dataclass(frozen=True)
+class Load:
+    """`port`: the name of that which clients use. `clients_at`: LEADER, ALL or ONE. `works`: by
+    name, "write" and perhaps "read"; each is as in the file."""
+
+    port: str
+    clients_at: str
+    works: Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class System:
+    """`start`: the words of each replica's program; the last ones are those of all further
+    replicas, too. `once`: of a command after all are ready. `files`: texts by their names below a
+    replica's directory. `packages`: those of the distribution that hold the program. `path`: of the
+    file. `text`: all that the figures depend on."""
+
+    name: str
+    path: Path
+    replicas: int
+    ports: tuple[str, ...]
+    start: tuple[tuple[str, ...], ...]
+    ready: Question
+    load: Load
+    text: str
+    once: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    packages: tuple[str, ...] = ()
+    role: Question | None = None
+    progress: Question | None = None
+
+    def start_of(self, number: int) -> tuple[str, ...]:
+        return self.start[min(number, len(self.start) - 1)]
+
+    @property
+    def roles(self) -> list[str]:
+        """Those that a fault can have as its target; none of a system that has none."""
+        return sorted(set(self.role.words.values())) if self.role else []
+
+
+def load(path: Path) -> list[System]:
+    """The system, and each of its versions after it. CannotDo, in one line, for a file that is not
+    as it must be."""
+    content = yaml_file.load(path, "system")
+    versions: dict[str, dict[str, Any]] = content.pop("versions", {})
+    found = [_system(path, content)]
+    for name, changes in versions.items():
+        found.append(_system(path, {**content, **changes, "name": f"{content['name']} {name}"}))
+    return found
+
+
+def _system(path: Path, content: Mapping[str, Any]) -> System:
+    try:
+        made = _made(path, content)
+        _check_names(made)
+    except CannotDo as error:
+        raise CannotDo(f"{path}: {error}") from error
+    return made
+
+
+def _made(path: Path, content: Mapping[str, Any]) -> System:
+    role = _question("role", content.get("role"))
+    if role is not None and role.find is None:
+        raise CannotDo(f"role: it needs one of {', '.join(FINDS)}")
+    progress = _question("progress", content.get("progress"))
+    if progress is not None and progress.find is None:
+        raise CannotDo(f"progress: it needs one of {', '.join(FINDS)}")
+    ready = _question("ready", content["ready"])
+    assert ready is not None, "the schema requires it"
+    ports = tuple(content["ports"])
+    return System(
+        content["name"],
+        path,
+        content.get("replicas", REPLICAS),
+        ports,
+        _starts(content["start"]),
+        ready,
+        _load(content["load"], ports, role),
+        json.dumps(content, sort_keys=True),
+        tuple(map(str, content.get("once", ()))),
+        content.get("files", {}),
+        {name: str(value) for name, value in content.get("environment", {}).items()},
+        tuple(content.get("packages", ())),
+        role,
+        progress,
+    )
+
+
+def _starts(content: Sequence[Any]) -> tuple[tuple[str, ...], ...]:
+    each = [isinstance(word, list) for word in content]
+    if all(each):
+        return tuple(tuple(map(str, line)) for line in content)
+    if any(each):
+        raise CannotDo("start: words, or a list of words for each replica, not both")
+    return (tuple(map(str, content)),)
+
+
+def _question(name: str, content: Mapping[str, Any] | None) -> Question | None:
+    if content is None:
+        return None
+    way = _one_of(name, content, WAYS)
+    text = content[way]
+    finds = [each for each in FINDS if each in content]
+    if len(finds) > 1:
+        raise CannotDo(f"{name}: one of {', '.join(FINDS)}, not {' and '.join(finds)}")
+    if way in ("redis", "line") and "at" not in content:
+        raise CannotDo(f"{name}: {way} needs at, such as {{client.own}}")
+    if "match" in content and _pattern(f"{name}/match", content["match"]).groups != 1:
+        raise CannotDo(f"{name}/match: the pattern needs one group: the value")
+    return Question(
+        way,
+        tuple(map(str, text)) if isinstance(text, list) else (text,),
+        content.get("at", ""),
+        (finds[0], content[finds[0]]) if finds else None,
+        content.get("contains", ""),
+        {_as_text(value): role for value, role in content.get("words", {}).items()},
+        content.get("within_s", READY_S),
+    )
+
+
+def _as_text(value: object) -> str:
+    """YAML reads some words as numbers or as truth values."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _load(content: Mapping[str, Any], ports: Sequence[str], role: Question | None) -> Load:
+    port = content.get("port", ports[0])
+    if port not in ports:
+        raise CannotDo(f"load/port: there is no port '{port}', but {', '.join(ports)}")
+    at = content.get("clients_at", LEADER if role else ALL)
+    if at == LEADER and role is None:
+        raise CannotDo("load/clients_at: a system without role has no leader")
+    works = {name: content[name] for name in ("write", "read") if name in content}
+    for name, work in works.items():
+        _check_work(f"load/{name}", work)
+    return Load(port, at, works)
+
+
+def _check_work(name: str, work: Mapping[str, Any]) -> None:
+    way = _one_of(name, work, WAYS)
+    for key in ("answer", "lines"):
+        if key in work:
+            _pattern(f"{name}/{key}", work[key])
+    for key, of in (("body", "http"), ("lines", "command"), ("answer", "http, redis or line")):
+        if key in work and way not in of:
+            raise CannotDo(f"{name}/{key}: it goes with {of}, not with {way}")
+    if way == "command":
+        groups = _pattern(f"{name}/lines", work.get("lines", "")).groupindex
+        if not {"latency_us", "latency_ms", "latency_s", "ended"} & set(groups):
+            raise CannotDo(
+                f"{name}/lines: the pattern needs a group (?P<latency_us>...), latency_ms or"
+                " latency_s for a line of one operation, or (?P<ended>...) for one of many"
+            )
+
+
+def _one_of(name: str, content: Mapping[str, Any], keys: Sequence[str]) -> str:
+    found = [key for key in keys if key in content]
+    if len(found) != 1:
+        raise CannotDo(f"{name}: it needs one of {', '.join(keys)}, and has {len(found)}")
+    return found[0]
+
+
+def _pattern(name: str, text: str) -> "re.Pattern[str]":
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise CannotDo(f"{name}: '{text}' is no pattern: {error}") from error
+
+
+# ---- names ----
+
+
+def names_of(
+    system: System, number: int, data: Path, own: Sequence[str], seen: Sequence[str]
+) -> dict[str, str]:
+    """The names of a replica. `own`, `seen`: HOST:PORT of its ports, in the file's order."""
+    found = {"n": str(number), "data": str(data), "here": str(system.path.resolve().parent)}
+    for port, mine, theirs in zip(system.ports, own, seen, strict=True):
+        for which, address in ((OWN, mine), (SEEN, theirs)):
+            host, _, digits = address.rpartition(":")
+            found[f"{port}.{which}"] = address
+            found[f"{port}.{which}.port"] = digits
+            found["host"] = host
+    return found
+
+
+def _check_names(system: System) -> None:
+    """CannotDo for a name that there is not, and the place where it is."""
+    nowhere = ["h:1"] * len(system.ports)
+
+    def of_replica(number: int) -> dict[str, str]:
+        return names_of(system, number, Path("d"), nowhere, nowhere)
+
+    def of_work(number: int) -> dict[str, str]:
+        return of_replica(number) | dict.fromkeys(OF_KEYS, "")
+
+    def of_command(number: int) -> dict[str, str]:
+        return of_replica(number) | dict.fromkeys(OF_LOADS, "")
+
+    places: list[tuple[str, Sequence[str], words.Names]] = [
+        ("files", [*system.files, *system.files.values()], of_replica),
+        ("environment", [*system.environment.values()], of_replica),
+        ("start", [word for line in system.start for word in line], of_replica),
+        ("once", system.once, of_replica),
+    ]
+    for name, question in (
+        ("ready", system.ready),
+        ("role", system.role),
+        ("progress", system.progress),
+    ):
+        if question is not None:
+            places.append((name, [*question.text, question.at], of_replica))
+    for name, work in system.load.works.items():
+        if "command" in work:
+            places.append((f"load/{name}", [*map(str, work["command"])], of_command))
+        else:
+            texts = [work[key] for key in ("http", "body", "redis", "line") if key in work]
+            places.append((f"load/{name}", texts, of_work))
+    for name, texts, known in places:
+        try:
+            words.fill_all(texts, known, 0, system.replicas)
+        except CannotDo as error:
+            raise CannotDo(f"{name}: {error}") from error

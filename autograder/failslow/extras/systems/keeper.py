@@ -1,0 +1,200 @@
+"""A process that keeps the replicas of a foreign system: it starts them, and ends all of them.
+
+It ends them when this process closes its end of a pipe, or is killed itself. Whatever a replica
+starts is ended with it: a process whose parent has ended becomes a child of the keeper.
+"""
+
+import ctypes
+import os
+import select
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from failslow.base import atomic
+from failslow.base.errors import CannotDo
+from failslow.extras import waiting
+from failslow.extras.cluster import replica_processes
+from failslow.extras.cluster.layout import Layout
+from failslow.extras.cluster.replica_processes import Process
+
+_PR_SET_CHILD_SUBREAPER = 36
+_POLL_MS = 200
+STARTED_S = 10.0
+
+
+@dataclass(frozen=True)
+class Keeper:
+    """`commands`: of the replicas, by number. `requests`: the pipe by which they are started."""
+
+    layout: Layout
+    commands: Sequence[Sequence[str]]
+    requests: int
+
+    def start(self, number: int) -> None:
+        """Starts a replica, also one that has ended; what is left of it ends before. CannotDo if it
+        cannot be started. Any process may call it that has inherited this one's files."""
+        before = _read(_note(self.layout, number))
+        os.write(self.requests, bytes([number]))
+        waiting.until(lambda: _read(_note(self.layout, number)) != before, STARTED_S)
+        if self._root(number) is None:
+            raise CannotDo(f"replica {number} does not start: {self.last_words(number)}")
+
+    def family(self, number: int) -> list[Process]:
+        """The processes of a replica, the first one before those that it has started."""
+        root = self._root(number)
+        if root is None:
+            return []
+        found = [root, *replica_processes.descendants(root)]
+        own = [pid for pid in found if replica_processes.name(pid) != replica_processes.LAUNCHER]
+        return _processes(self.layout, number, own)
+
+    def last_words(self, number: int) -> str:
+        lines = _read(self.layout.log(number)).strip().splitlines()
+        return lines[-1] if lines else "it says nothing"
+
+    def _root(self, number: int) -> int | None:
+        """The process that was started, if it lives."""
+        words = _read(_note(self.layout, number)).split()
+        if not words:
+            return None
+        pid, ticks = int(words[0]), int(words[1])
+        same = replica_processes.start_ticks(pid) == ticks
+        return pid if same and replica_processes.lives(pid) else None
+
+
+@contextmanager
+def running(
+    layout: Layout,
+    commands: Sequence[Sequence[str]],
+    environments: Sequence[Mapping[str, str]],
+) -> Iterator[Keeper]:
+    """Starts nothing yet. At the end all processes are gone, and the directory `layout.data`, too.
+
+    Requires: this process has one thread."""
+    end, requests = os.pipe()
+    done, keeps = os.pipe()
+    keeper = os.fork()
+    if keeper == 0:
+        os.close(requests)
+        os.close(done)
+        _keep(end, layout, commands, environments)
+    os.close(end)
+    os.close(keeps)
+    try:
+        yield Keeper(layout, commands, requests)
+    finally:
+        os.close(requests)
+        os.read(done, 1)  # returns when the keeper has ended
+        os.close(done)
+        os.waitpid(keeper, 0)
+
+
+def _keep(
+    requests: int,
+    layout: Layout,
+    commands: Sequence[Sequence[str]],
+    environments: Sequence[Mapping[str, str]],
+) -> None:
+    """Never returns."""
+    try:
+        os.setsid()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        poller = select.poll()
+        poller.register(requests, select.POLLIN)
+        sessions: dict[int, int] = {}
+        while True:
+            asked = poller.poll(_POLL_MS)
+            _reap()
+            if not asked:
+                continue
+            if not (request := os.read(requests, 1)):
+                break
+            (number,) = request
+            if number in sessions:
+                _end([each for each in _left(layout) if _session(each.pid) == sessions[number]])
+            sessions[number] = _start(layout, number, commands[number], environments[number])
+    finally:
+        while left := _left(layout):
+            _end(left)
+        shutil.rmtree(layout.data, ignore_errors=True)
+        os._exit(0)
+
+
+def _start(
+    layout: Layout, number: int, command: Sequence[str], environment: Mapping[str, str]
+) -> int:
+    """Notes the process, with its start time, and the time of this start. Returns its session."""
+    with layout.log(number).open("ab") as log:
+        try:
+            child = subprocess.Popen(
+                command,
+                env=dict(environment),
+                cwd=layout.replica(number),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        except OSError as error:
+            log.write(f"{command[0]}: {error.strerror}\n".encode())
+            pid, ticks = 0, 0
+        else:
+            pid, ticks = child.pid, replica_processes.start_ticks(child.pid) or 0
+    atomic.write_text(_note(layout, number), f"{pid} {ticks} {time.monotonic_ns()}")
+    return pid
+
+
+def _left(layout: Layout) -> list[Process]:
+    """All processes below this one that have not ended."""
+    return _processes(layout, 0, replica_processes.descendants(os.getpid()))
+
+
+def _processes(layout: Layout, number: int, pids: Sequence[int]) -> list[Process]:
+    return [
+        Process(layout.data, number, pid, ticks, "", 0)
+        for pid in pids
+        if replica_processes.lives(pid)
+        and (ticks := replica_processes.start_ticks(pid)) is not None
+    ]
+
+
+def _session(pid: int) -> int:
+    """0 for a process that has just ended."""
+    try:
+        return os.getsid(pid)
+    except ProcessLookupError:
+        return 0
+
+
+def _end(processes: Sequence[Process]) -> None:
+    for each in processes:
+        with suppress(CannotDo):
+            replica_processes.send(each, signal.SIGKILL)
+    waiting.until(lambda: not any(replica_processes.lives(each.pid) for each in processes), 1.0)
+    _reap()
+
+
+def _reap() -> None:
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def _read(path: Path) -> str:
+    """Nothing for a file that is not there yet."""
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def _note(layout: Layout, number: int) -> Path:
+    return layout.data / f"replica-{number}.pid"

@@ -1,0 +1,386 @@
+"""Loads a foreign system and prints what put_load prints for ours (tools/load/main.cc).
+
+    python -m failslow.extras.systems.load SPEC --rate N | --clients N --window-ms N ...
+
+An operation that a replica does not answer, or refuses, is tried again at another: a change of the
+leader ends no load, and costs what it costs a client. Or a command of the system's file does the
+work, and prints a line for each operation or for many.
+"""
+
+import argparse
+import asyncio
+import base64
+import json
+import os
+import random
+import re
+import selectors
+import signal
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from failslow.extras.systems.words import fill, fill_all
+
+KEYS = 1000
+ANSWER_S, AGAIN_S = 5.0, 0.02
+"""The wait for an answer, and that before a replica is asked again."""
+ANSWER_BYTES_MAX = 1 << 24
+OUTSTANDING_MAX = 900
+"""Below the number of files that select() takes."""
+_UNITS = {"latency_us": 1, "latency_ms": 1e3, "latency_s": 1e6}
+
+
+@dataclass(frozen=True)
+class Spec:
+    """`endpoints`: HOST:PORT of all replicas, that of the leader first. `spread`: each operation is
+    for the next one; else all are for the first one that takes them. `works`: as in the system's
+    file, by name. `read_share`: of the operations, if there is a "read"."""
+
+    endpoints: list[str]
+    spread: bool
+    works: dict[str, dict[str, Any]]
+    value_bytes: int
+    read_share: float = 0.0
+
+
+@dataclass(frozen=True)
+class Times:
+    """In seconds. `slice`: 0 for none."""
+
+    warm_up: float
+    window: float
+    slice: float
+
+
+class Report:
+    """The latencies of the operations that end in the window."""
+
+    def __init__(self, times: Times) -> None:
+        self.times = times
+        self.from_s = time.monotonic() + times.warm_up
+        self.to_s = self.from_s + times.window
+        self.failed = 0
+        self.last_failure = ""
+        self.leader_changes = 0
+        self._ended: list[tuple[float, int]] = []
+
+    def add(self, end_s: float, latency_us: float) -> None:
+        if self.from_s <= end_s < self.to_s:
+            self._ended.append((end_s - self.from_s, round(latency_us)))
+
+    def described(self) -> dict[str, Any]:
+        latencies = sorted(latency for _, latency in self._ended)
+        slices: list[list[int]] = []
+        if self.times.slice > 0:
+            slices = [[] for _ in range(-int(-self.times.window // self.times.slice))]
+            for at_s, latency in self._ended:
+                slices[min(int(at_s / self.times.slice), len(slices) - 1)].append(latency)
+        return {
+            "committed": len(latencies),
+            "failed": self.failed,
+            "last_failure": self.last_failure,
+            "leader_changes": self.leader_changes,
+            "seconds": self.times.window,
+            "puts_per_second": len(latencies) / self.times.window,
+            "window_began_ns": round(self.from_s * 1e9),
+            "slices": slices,
+            "mean_us": sum(latencies) / len(latencies) if latencies else 0.0,
+            "percentiles_us": [
+                [each, latencies[min(len(latencies) - 1, each * len(latencies) // 1000)]]
+                for each in (500, 900, 990, 999)
+                if latencies
+            ],
+        }
+
+
+# ---- one operation on one connection ----
+
+
+class Refused(OSError):
+    """The answer says that the replica has not done it."""
+
+
+class Connection:
+    """At most one operation at a time."""
+
+    def __init__(self, endpoint: str) -> None:
+        self.endpoint = endpoint
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def do(self, work: Mapping[str, Any], names: Mapping[str, str]) -> None:
+        """OSError, ValueError or TimeoutError if it is not done; the connection is closed then."""
+        try:
+            await asyncio.wait_for(self._do(work, names), ANSWER_S)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        if self._streams is not None:
+            self._streams[1].close()
+            self._streams = None
+
+    async def _do(self, work: Mapping[str, Any], names: Mapping[str, str]) -> None:
+        if self._streams is None:
+            host, _, port = self.endpoint.rpartition(":")
+            self._streams = await asyncio.open_connection(host, int(port), limit=ANSWER_BYTES_MAX)
+        lines, to = self._streams
+
+        def filled(key: str) -> str:
+            return fill(work.get(key, ""), lambda _: dict(names), 0, 1)
+
+        if "http" in work:
+            method, _, path = filled("http").partition(" ")
+            body = filled("body").encode()
+            head = (
+                f"{method} {path} HTTP/1.1\r\nHost: {self.endpoint}\r\nContent-Length: {len(body)}"
+            )
+            to.write(head.encode() + b"\r\n\r\n" + body)
+            answer = await _http_answer(lines)
+        elif "redis" in work:
+            parts = [fill(word, lambda _: dict(names), 0, 1) for word in work["redis"].split()]
+            to.write(b"*%d\r\n" % len(parts))
+            to.write(
+                b"".join(b"$%d\r\n%s\r\n" % (len(each), each) for each in map(str.encode, parts))
+            )
+            answer = await _redis_answer(lines)
+        else:
+            to.write(filled("line").encode() + b"\n")
+            answer = (await _line(lines)).decode(errors="replace")
+        if "answer" in work and not re.search(work["answer"], answer):
+            raise Refused(answer[:100])
+
+
+async def _line(lines: asyncio.StreamReader) -> bytes:
+    line = await lines.readline()
+    if not line.endswith(b"\n"):
+        raise ConnectionResetError("no answer")
+    return line.rstrip(b"\r\n")
+
+
+async def _http_answer(lines: asyncio.StreamReader) -> str:
+    status = (await _line(lines)).split()
+    length, chunked = 0, False
+    while header := (await _line(lines)).lower():
+        name, _, value = header.partition(b":")
+        if name == b"content-length":
+            length = int(value)
+        elif name == b"transfer-encoding":
+            chunked = b"chunked" in value
+    content = b""
+    if chunked:
+        while size := int(await _line(lines), 16):
+            content += (await lines.readexactly(size + 2))[:-2]
+        await _line(lines)
+    elif length:
+        content = await lines.readexactly(length)
+    text = content.decode(errors="replace")
+    if not status[1].startswith(b"2"):
+        raise Refused(text[:100])
+    return text
+
+
+async def _redis_answer(lines: asyncio.StreamReader) -> str:
+    head = await _line(lines)
+    kind, text = head[:1], head[1:].decode(errors="replace")
+    if kind == b"-":
+        raise Refused(text)
+    if kind == b"$":
+        return (
+            ""
+            if text == "-1"
+            else (await lines.readexactly(int(text) + 2))[:-2].decode(errors="replace")
+        )
+    if kind == b"*":
+        return "\n".join([await _redis_answer(lines) for _ in range(max(0, int(text)))])
+    return text
+
+
+# ---- loops ----
+
+
+class Clients:
+    def __init__(self, spec: Spec, report: Report) -> None:
+        self._spec = spec
+        self._report = report
+        self._at = 0
+        self._served: str | None = None
+        self._idle: dict[str, list[Connection]] = {each: [] for each in spec.endpoints}
+        self._numbers = count()
+        self._draws = random.Random(1)
+        self._value = "v" * spec.value_bytes
+
+    async def closed(self, clients: int) -> None:
+        async def client() -> None:
+            while (now := time.monotonic()) < self._report.to_s:
+                await self._operation(now)
+
+        await self._until_the_end([asyncio.ensure_future(client()) for _ in range(clients)])
+
+    async def open(self, rate: int) -> None:
+        """Arrivals are moved by up to half an interval, as in put_load. Latency counts from the
+        time at which an operation was due."""
+        began, running = time.monotonic(), set[asyncio.Future[None]]()
+        for number in count():
+            due = began + (number + self._draws.random() - 0.5) / rate
+            if due >= self._report.to_s:
+                break
+            if (wait := due - time.monotonic()) > 0:
+                await asyncio.sleep(wait)
+            running = {each for each in running if not each.done()}
+            if len(running) < OUTSTANDING_MAX:
+                running.add(asyncio.ensure_future(self._operation(due)))
+            else:
+                self._report.failed += 1
+        await self._until_the_end(running)
+
+    async def _until_the_end(
+        self, running: "Sequence[asyncio.Future[None]] | set[asyncio.Future[None]]"
+    ) -> None:
+        """What is under way when the window ends has not ended in it."""
+        if running:
+            await asyncio.wait(running, timeout=max(0.0, self._report.to_s - time.monotonic()))
+        for each in running:
+            each.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    async def _operation(self, due: float) -> None:
+        number = next(self._numbers)
+        reads = "read" in self._spec.works and self._draws.random() < self._spec.read_share
+        work = self._spec.works["read" if reads else "write"]
+        names = _names(f"key{number % KEYS}", self._value)
+        at = number if self._spec.spread else self._at
+        while time.monotonic() < self._report.to_s:
+            endpoint = self._spec.endpoints[at % len(self._spec.endpoints)]
+            idle = self._idle[endpoint]
+            connection = idle.pop() if idle else Connection(endpoint)
+            try:
+                await connection.do(work, names)
+            except (
+                OSError,
+                ValueError,
+                asyncio.TimeoutError,
+                asyncio.IncompleteReadError,
+            ) as error:
+                self._report.failed += 1
+                self._report.last_failure = str(error) or type(error).__name__
+                if self._spec.spread:
+                    at += 1
+                else:  # the first that fails moves all
+                    self._at += at == self._at
+                    at = self._at
+                await asyncio.sleep(AGAIN_S)
+                continue
+            idle.append(connection)
+            if not self._spec.spread and endpoint != self._served:
+                self._report.leader_changes += self._served is not None
+                self._served = endpoint
+            now = time.monotonic()
+            self._report.add(now, (now - due) * 1e6)
+            return
+
+
+def _names(key: str, value: str) -> dict[str, str]:
+    def coded(text: str) -> str:
+        return base64.b64encode(text.encode()).decode()
+
+    return {"key": key, "value": value, "key.base64": coded(key), "value.base64": coded(value)}
+
+
+# ---- a command that does the work ----
+
+
+async def command(spec: Spec, report: Report, clients: int, rate: int) -> None:
+    """Reads its lines until the window ends. ValueError if it ends before, or no line matches."""
+    work = spec.works["read" if spec.read_share == 1 else "write"]
+    pattern = re.compile(work["lines"])
+    names = {
+        "endpoint": spec.endpoints[0],
+        "endpoints": ",".join(spec.endpoints),
+        "rate": str(rate),
+        "clients": str(clients),
+        "seconds": str(int(report.times.warm_up + report.times.window) + 1),
+        "value_bytes": str(spec.value_bytes),
+    }
+    child = await asyncio.create_subprocess_exec(
+        *fill_all(map(str, work["command"]), lambda _: names, 0, 1),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        start_new_session=True,
+    )
+    assert child.stdout is not None
+    matched, last, before = 0, b"", time.monotonic()
+    try:
+        while (left := report.to_s - time.monotonic()) > 0:
+            line = await asyncio.wait_for(child.stdout.readline(), left)
+            now = time.monotonic()
+            if not line:
+                break
+            last = line.strip() or last
+            if match := pattern.search(line.decode(errors="replace")):
+                matched += 1
+                add_line(report, match.groupdict(), before, now, max(1, clients))
+                before = now
+    except asyncio.TimeoutError:
+        pass
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        await child.wait()
+    if not matched:
+        said = last.decode(errors="replace")
+        raise ValueError(f"no line of {work['command'][0]} matches; its last one: {said}")
+
+
+def add_line(
+    report: Report, groups: Mapping[str, str | None], before: float, now: float, clients: int
+) -> None:
+    """One operation, or those that ended since the line before, spread evenly."""
+    found = {name: float(value) for name, value in groups.items() if value is not None}
+    latency = next((found[name] * unit for name, unit in _UNITS.items() if name in found), None)
+    ended = int(found.get("ended", 1))
+    for number in range(ended):
+        end = before + (now - before) * (number + 1) / ended if "ended" in found else now
+        usual = (now - before) * 1e6 * clients / ended
+        report.add(min(end, now), usual if latency is None else latency)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("spec")
+    parser.add_argument("--clients", type=int, default=1)
+    parser.add_argument("--rate", type=int, default=0)
+    parser.add_argument("--warm-up-ms", type=int, default=1000)
+    parser.add_argument("--window-ms", type=int, default=5000)
+    parser.add_argument("--slice-ms", type=int, default=0)
+    options = parser.parse_args()
+    spec = Spec(**json.loads(options.spec))
+    report = Report(
+        Times(*(each / 1e3 for each in (options.warm_up_ms, options.window_ms, options.slice_ms)))
+    )
+    clients = Clients(spec, report)
+    work: Callable[[], Awaitable[None]]
+    if "command" in spec.works["write"]:
+        work = lambda: command(spec, report, options.clients, options.rate)  # noqa: E731
+    elif options.rate:
+        work = lambda: clients.open(options.rate)  # noqa: E731
+    else:
+        work = lambda: clients.closed(options.clients)  # noqa: E731
+    # The usual selector counts in milliseconds.
+    loop = asyncio.SelectorEventLoop(selectors.SelectSelector())
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_until_complete(work())
+    except ValueError as error:
+        raise SystemExit(str(error)) from error
+    print(json.dumps(report.described()))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,286 @@
+"""A foreign system that runs, in the place of a cluster of ours: the same experiments.
+
+Faults of the processor and of memory come from outside. Those of links come from a proxy before
+each port, and those of the disk from a program that makes the replicas' syncs.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from failslow.base import console, process
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.extras import waiting
+from failslow.extras.bench import servers
+from failslow.extras.cluster import ports, state
+from failslow.extras.cluster.layout import layout_of
+from failslow.extras.cluster.state import Replica, State
+from failslow.extras.faults import fault_file, link_proxy, slow_syncs, tally
+from failslow.extras.faults.bench import Bench, HeldBytes
+from failslow.extras.faults.catalogue import Catalogue, FaultKind
+from failslow.extras.faults.experiment import LINK_DELAY_NS
+from failslow.extras.faults.injectors import SYNC_KINDS, Injector, of_systems
+from failslow.extras.faults.link_proxy import Delays, Door
+from failslow.extras.faults.sweep import VOID
+from failslow.extras.faults.socket_owner import SocketOwners
+from failslow.extras.faults.tally import Count
+from failslow.extras.faults.targets import Place
+from failslow.extras.systems import asking, keeper, words
+from failslow.extras.systems.description import ALL, ANY, LEADER, ONE, System, names_of
+from failslow.extras.systems.keeper import Keeper
+
+READ_SHARES = {"read": 1.0, "mixed": 0.5, "write": 0.0}
+"""By the names of sweep.MIXES."""
+ROLE_S = 30.0
+ONCE_S = 120.0
+_PROOFS = {"cpu": tally.STOPS, "disk": tally.SYNCS, "fs": tally.SYNCS, "net": tally.LINKS}
+_PROOFS |= {"packet": tally.LINKS, "link": tally.LINKS}
+"""By the first word of a fault's kind: the count that proves it."""
+_NOTHING = {
+    tally.STOPS: "the replica was never stopped at work",
+    tally.SYNCS: "no sync lasted longer",
+    tally.LINKS: "no byte came late",
+}
+
+
+def injectors_of(kit: Kit) -> dict[str, Injector]:
+    """Requires: slow_syncs is built."""
+    return of_systems(lambda: slow_syncs.missing(kit))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemBench(Bench):
+    """`kinds`: the names of the faults that its replicas can get. `names`: of its words."""
+
+    system: System
+    keeper: Keeper
+    names: words.Names
+    kinds: frozenset[str]
+    program_bytes: bytes
+
+    @property
+    def program(self) -> str:
+        return self.system.name
+
+    @property
+    def load(self) -> str:
+        return self.system.name
+
+    @property
+    def digest(self) -> str:
+        content = self.system.text.encode() + self.program_bytes
+        return hashlib.sha256(content).hexdigest()[:16]
+
+    def can_have(self, kind: FaultKind) -> bool:
+        return kind.name in self.kinds
+
+    def role(self, number: int) -> str | None:
+        """None for a replica that does not say."""
+        if self.system.role is None:
+            return ANY
+        return asking.ask(self.system.role, self.names, number, len(self.place.replicas))
+
+    def proposers(self) -> list[int]:
+        """The leader; of a system without roles all replicas."""
+        found = [each for each in self.place.replicas if self.role(each) in (LEADER, ANY)]
+        if not found:
+            raise CannotDo(f"{self.program} has no leader now")
+        return found
+
+    def target(self, word: str) -> int:
+        if word not in (*self.system.roles, ANY):
+            known = ", ".join([*self.system.roles, ANY])
+            raise CannotDo(f"--target: {self.program} has no {word}, but {known}")
+        for number in self.place.replicas:
+            if word in (ANY, self.role(number)):
+                return number
+        raise CannotDo(f"{self.program} has no {word} now")
+
+    def applied(self, number: int) -> int | None:
+        """Always the same for a system that does not say: there is nothing to wait for."""
+        if self.system.progress is None:
+            return 0
+        value = asking.ask(self.system.progress, self.names, number, len(self.place.replicas))
+        try:
+            return None if value is None else round(float(value))
+        except ValueError:
+            return None
+
+    def watch_held(self, holder: int, number: int) -> HeldBytes:
+        """A foreign system does not say what it holds."""
+        return lambda: 0
+
+    def watch_bite(self, kind: FaultKind, number: int) -> Callable[[], str]:
+        """From now on. The result says why the fault had no effect; empty if it had one."""
+        proof = _PROOFS.get(kind.name.partition("-")[0])
+        if proof is None:
+            return lambda: ""
+        before = self.count(number, proof)
+
+        def why() -> str:
+            slowed = (self.count(number, proof) - before).slowed
+            return "" if slowed > 0 else f"{VOID}{_NOTHING[proof]}"
+
+        return why
+
+    def count(self, number: int, what: str) -> Count:
+        return tally.read(self.place.layout.tally(number, what))
+
+    def put_load(self, *options: object) -> list[str]:
+        load = self.system.load
+        seen = [self.names(each)[f"{load.port}.seen"] for each in self.place.replicas]
+        if self.at == LEADER:
+            first = self.proposers()[0]
+            seen = [*seen[first:], *seen[:first]]
+        if self.at == ONE:
+            seen = seen[:1]
+        spec = {
+            "endpoints": seen,
+            "spread": self.at == ALL,
+            "works": load.works,
+            "value_bytes": self.value_bytes,
+            "read_share": READ_SHARES[self.mix],
+        }
+        argv = [sys.executable, "-m", "failslow.extras.systems.load", json.dumps(spec)]
+        return [*argv, *map(str, options)]
+
+
+@contextmanager
+def running(kit: Kit, known: Catalogue, system: System, out: Path) -> Iterator[SystemBench]:
+    """Its replicas while the body runs, with their data in a new directory below `out`, which is
+    removed with them. CannotDo when one cannot be started, or is not ready in its time."""
+    path, packages_path = _program(kit, system)
+    out.mkdir(parents=True, exist_ok=True)
+    layout = layout_of(Path(tempfile.mkdtemp(prefix="system-", dir=out)))
+    numbers = range(system.replicas)
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, layout.data, ignore_errors=True)
+        own = servers.free_addresses(system.replicas * len(system.ports))
+        listeners = ports.listen_all(stack, [ports.ANY] * len(own))
+        seen = [ports.endpoint(each) for each in listeners]
+
+        def of(addresses: list[str], number: int) -> list[str]:
+            return addresses[number * len(system.ports) :][: len(system.ports)]
+
+        def names(number: int) -> dict[str, str]:
+            data = layout.replica(number)
+            return names_of(system, number, data, of(own, number), of(seen, number))
+
+        kinds = _kinds(kit, system)
+        commands, environments = [], []
+        for number in numbers:
+            layout.replica(number).mkdir()
+            fault_file.make(layout.faults(number), known)
+            _write_files(system, names, number, layout.replica(number))
+            argv = words.fill_all(system.start_of(number), names, number, system.replicas)
+            if kinds.issuperset(SYNC_KINDS):
+                counts = layout.tally(number, tally.SYNCS)
+                argv = [*slow_syncs.before(kit, layout.faults(number), counts), *argv]
+            commands.append(argv)
+            environments.append(_environment(system, names, number, packages_path))
+        kept = stack.enter_context(keeper.running(layout, commands, environments))
+        doors = [
+            Door(at // len(system.ports), listener, int(own[at].rpartition(":")[2]))
+            for at, listener in enumerate(listeners)
+        ]
+        owners = SocketOwners(
+            lambda: {number: [each.pid for each in kept.family(number)] for number in numbers}
+        )
+        delays = Delays(layout, known, LINK_DELAY_NS)
+        stack.enter_context(link_proxy.running(doors, delays, owners))
+        replicas = [Replica(int(of(seen, number)[0].rpartition(":")[2])) for number in numbers]
+        current = State(system.name, str(system.path), True, state.boot_id(), replicas)
+        place = Place(layout, current, known, kept.start, kept.family)
+        bench = SystemBench(
+            kit=kit,
+            place=place,
+            system=system,
+            keeper=kept,
+            names=names,
+            kinds=kinds,
+            program_bytes=path.read_bytes(),
+            at=system.load.clients_at,
+        )
+        for number in numbers:
+            kept.start(number)
+        _await_ready(bench)
+        yield bench
+
+
+def _program(kit: Kit, system: System) -> tuple[Path, str]:
+    """The program of the first replica, and the PATH with the file's packages. Without them it is
+    this machine's."""
+    name = system.start[0][0].replace("{here}", str(system.path.resolve().parent))
+    path = os.environ.get("PATH", os.defpath)
+    if (found := shutil.which(name, path=path)) is not None:
+        return Path(found), path
+    if system.packages:
+        unpacked = servers.unpacked(kit, name, system.packages)
+        return unpacked, f"{unpacked.parent}:{path}"
+    raise CannotDo(
+        f"{system.path}: start: there is no program {name} here; is its package installed?"
+    )
+
+
+def _write_files(system: System, names: words.Names, number: int, data: Path) -> None:
+    for name, text in system.files.items():
+        path = data / words.fill(name, names, number, system.replicas)
+        if data not in path.resolve().parents:
+            raise CannotDo(f"{system.path}: files: {name} is not below the replica's directory")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(words.fill(text, names, number, system.replicas), encoding="utf-8")
+
+
+def _environment(system: System, names: words.Names, number: int, path: str) -> dict[str, str]:
+    more = {
+        name: words.fill(value, names, number, system.replicas)
+        for name, value in system.environment.items()
+    }
+    return {**os.environ, "PATH": path, **more}
+
+
+def _kinds(kit: Kit, system: System) -> frozenset[str]:
+    """The faults that its replicas can get here. A note says why others are missing."""
+    lacks = {name: each.missing() for name, each in injectors_of(kit).items()}
+    for name, missing in lacks.items():
+        if missing:
+            console.note(f"{name}: not on {system.name} ({missing})")
+    return frozenset(name for name, missing in lacks.items() if not missing)
+
+
+def _await_ready(bench: SystemBench) -> None:
+    """CannotDo, with its last line, for a replica that is not ready in its time."""
+    system, count = bench.system, len(bench.place.replicas)
+    for number in bench.place.replicas:
+
+        def is_ready(number: int = number) -> bool:
+            if not bench.keeper.family(number):
+                said = bench.keeper.last_words(number)
+                raise CannotDo(f"{system.path}: start: replica {number} has ended: {said}")
+            return asking.ask(system.ready, bench.names, number, count) is not None
+
+        if not waiting.until(is_ready, system.ready.within_s):
+            raise CannotDo(
+                f"{system.path}: ready: replica {number} is not, after"
+                f" {system.ready.within_s:g} s; its last line: {bench.keeper.last_words(number)}"
+            )
+    if system.once:
+        argv = words.fill_all(system.once, bench.names, 0, count)
+        done = process.run(argv, timeout_s=ONCE_S, merge_errors=True)
+        if done.exit_code != 0:
+            said = done.output.strip().rpartition("\n")[2]
+            raise CannotDo(f"{system.path}: once: {done.how_it_ended()}: {said}")
+
+    def leads() -> bool:
+        return any(bench.role(number) in (LEADER, ANY) for number in bench.place.replicas)
+
+    if not waiting.until(leads, ROLE_S):
+        raise CannotDo(f"{system.path}: role: no replica is a leader within {ROLE_S:.0f} s")

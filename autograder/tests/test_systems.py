@@ -1,0 +1,514 @@
+"""Systems in one file: bad files, questions, loads, and the template, run for real."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingTCPServer
+
+import pytest
+
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.cluster import replica_processes
+from failslow.extras.cluster.layout import Layout
+from failslow.extras.commands import sweeps
+from failslow.extras.faults import fault_file, injection, injectors, link_proxy, slow_syncs, tally
+from failslow.extras.faults.catalogue import Catalogue, FaultKind
+from failslow.extras.faults.injectors import Injection
+from failslow.extras.faults.socket_owner import SocketOwners
+from failslow.extras.faults.tally import Count
+from failslow.extras.systems import asking, description, keeper, load, running, words
+from failslow.extras.systems.description import Question
+from fakes import eventually, write_program
+
+FILES = this_kit().root / "tools" / "systems"
+TEMPLATE = FILES / "template" / "system.yaml"
+LONG_S = 30.0
+
+GOOD = """
+name: mine
+ports: [client, peer]
+start: [mine, "{n}", "{client.own}", "{each:{peer.seen}}"]
+ready: {line: status, at: "{client.own}"}
+role: {line: status, at: "{client.own}", match: "^(.*)$", words: {leads: leader, follows: follower}}
+load:
+  write: {line: "set {key} {value}"}
+"""
+
+
+def loaded(tmp_path: Path, text: str) -> list[description.System]:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    return description.load(path)
+
+
+# ---- the file ----
+
+
+@pytest.mark.parametrize("path", sorted(FILES.rglob("*.yaml")), ids=lambda path: path.stem)
+def test_our_files_are_as_they_must_be(path: Path) -> None:
+    assert description.load(path)[0].replicas == 3
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "complaint"),
+    [
+        ("name: mine", "name: ''", "name: '' does not match"),
+        ("load:", "loads:", "'loads' was unexpected"),
+        ("name: mine", "name: mine\nreplicas: 1", "replicas: 1 is less than the minimum of 2"),
+        ("{client.own}", "{clinet.own}", "start: there is no {clinet.own}, but n, data, here, cli"),
+        ("{each:{peer.seen}}", "{each:{peer.seen}", "start: '{each:{peer.seen}' has no closing br"),
+        ("{peer.seen}", "{3:peer.seen}", "start: {3:peer.seen}: there is no replica 3"),
+        ('[mine, "{n}"', '[[mine], "{n}"', "start: words, or a list of words for each replica"),
+        ('line: "set', 'lin: "set', "load/write: Additional properties"),
+        ("{key}", "{kex}", "load/write: there is no {kex}"),
+        ("write:", "port: http\n  write:", "load/port: there is no port 'http', but client, peer"),
+        ("^(.*)$", "^.*$", "role/match: the pattern needs one group"),
+        ("^(.*)$", "(", "role/match: '(' is no pattern"),
+        (', match: "^(.*)$"', "", "role: it needs one of metric, json, match"),
+        ("words: {leads: leader", "words: {leads: king", "'king' is not one of"),
+        ('{line: status, at: "{client.own}"}', "{line: status}", "ready: line needs at"),
+        ('{line: "set', '{http: "PUT /", line: "set', "load/write: it needs one of http, redis,"),
+        ('{line: "set {key} {value}"}', "{command: [x], lines: y}", "the pattern needs a group"),
+        ('{line: "set {key} {value}"}', '{line: x, body: "y"}', "load/write/body: it goes with h"),
+        ("load:", "load:\n  clients_at: nowhere", "'nowhere' is not one of"),
+        (GOOD, "[", "is not YAML"),
+        (GOOD, "3", "3 is not of type 'object'"),
+    ],
+)
+def test_a_bad_file_has_one_line(tmp_path: Path, before: str, after: str, complaint: str) -> None:
+    assert before in GOOD
+    with pytest.raises(CannotDo) as caught:
+        loaded(tmp_path, GOOD.replace(before, after, 1))
+    said = str(caught.value)
+    assert complaint in said
+    assert "mine.yaml" in said
+    assert "\n" not in said
+
+
+def test_a_version_changes_what_it_names(tmp_path: Path) -> None:
+    text = GOOD + "versions:\n  old: {start: [older], replicas: 5}\n"
+    now, old = loaded(tmp_path, text)
+    assert (now.name, now.start, now.replicas) == ("mine", (now.start[0],), 3)
+    assert (old.name, old.start, old.replicas) == ("mine old", (("older",),), 5)
+    assert now.text != old.text, "their measurements are not the same"
+    assert now.text == loaded(tmp_path, GOOD)[0].text
+
+
+def test_the_last_words_start_all_further_replicas(tmp_path: Path) -> None:
+    (system,) = loaded(
+        tmp_path, GOOD.replace('[mine, "{n}"', '[[a], [b, "{n}"').replace('}}"]', '}}"]]')
+    )
+    assert [system.start_of(number)[0] for number in range(3)] == ["a", "b", "b"]
+
+
+def test_names_stand_for_those_of_a_replica() -> None:
+    def names(number: int) -> dict[str, str]:
+        return {"n": str(number), "peer.seen": f"h:{number}"}
+
+    def filled(text: str) -> str:
+        return words.fill(text, names, 1, 3)
+
+    assert filled("{n} {0:n} {2:peer.seen}") == "1 0 h:2"
+    assert filled("--all={each:m{n}={peer.seen}}!") == "--all=m0=h:0,m1=h:1,m2=h:2!"
+    assert filled("{lines:s{n}}") == "s0\ns1\ns2"
+    assert filled('{"key": "{n}"} {} {N}') == '{"key": "1"} {} {N}', "no name of ours"
+
+
+# ---- questions ----
+
+
+@contextmanager
+def answering(answer: Callable[[bytes], bytes]) -> Iterator[str]:
+    """HOST:PORT of a server that answers each line."""
+
+    class Handler(StreamRequestHandler):
+        def handle(self) -> None:
+            while line := self.rfile.readline():
+                self.wfile.write(answer(line))
+
+    ThreadingTCPServer.daemon_threads = True
+    with ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def question(way: str, *text: str, at: str = "", **more: object) -> Question:
+    defaults: dict[str, object] = {"find": None, "contains": "", "words": {}, "within_s": 1.0}
+    return Question(way, text, at, **{**defaults, **more})
+
+
+def asked(what: Question) -> str | None:
+    return asking.ask(what, lambda _: {}, 0, 1)
+
+
+def test_a_question_is_a_line_an_order_of_redis_a_page_or_a_command() -> None:
+    with answering(lambda line: b"you said " + line) as at:
+        assert asked(question("line", "hello", at=at)) == "you said hello"
+    with answering(lambda _: b"*2\r\n$6\r\nmaster\r\n:12\r\n") as at:
+        assert asked(question("redis", "ROLE", at=at)) == "master\n12"
+    with answering(lambda _: b"-LOADING\r\n") as at:
+        assert asked(question("redis", "ROLE", at=at)) is None
+    page = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"
+    with answering(lambda line: page if line == b"\r\n" else b"") as at:
+        assert asked(question("http", f"http://{at}/")) == "fine"
+    assert asked(question("command", "echo", "yes")) == "yes\n"
+    assert asked(question("command", "false")) is None
+    assert asked(question("line", "hello", at="127.0.0.1:1")) is None, "nobody is there"
+
+
+@pytest.mark.parametrize(
+    ("find", "answer", "value"),
+    [
+        (None, "all of it", "all of it"),
+        (("match", r"^offset:(\d+)"), "x\noffset:12\n", "12"),
+        (("match", r"^offset:(\d+)"), "none", None),
+        (("metric", "up"), '# HELP up x\nupper 3\nup{a="b"} 1e+02\n', "100"),
+        (("metric", "up"), "upper 3", None),
+        (("json", "a.1.b"), '{"a": [0, {"b": true}]}', "true"),
+        (("json", "a.1.b"), '{"a": [0]}', None),
+        (("json", "a"), "no JSON", None),
+    ],
+)
+def test_a_value_is_found_in_an_answer(
+    find: tuple[str, str] | None, answer: str, value: str | None
+) -> None:
+    assert asking.found(question("line", "", find=find), answer) == value
+
+
+def test_a_value_means_what_the_words_say() -> None:
+    def role(answer: str, **more: object) -> str | None:
+        what = question("command", "echo", answer, find=("match", r"(\w+)"), **more)
+        return asked(what)
+
+    assert role("master", words={"master": "leader"}) == "leader"
+    assert role("slave", words={"master": "leader"}) is None
+    assert role("healthy", contains="health") == "healthy"
+    assert role("sick", contains="health") is None
+
+
+# ---- loads ----
+
+
+def run_load(spec: dict[str, object], *options: str) -> dict[str, object]:
+    argv = [sys.executable, "-m", "failslow.extras.systems.load", json.dumps(spec), *options]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=LONG_S)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def spec_of(
+    endpoints: list[str], work: dict[str, object], spread: bool = False, read_share: float = 0.0
+) -> dict[str, object]:
+    works = {"write": work, "read": {"line": "get {key}"}}
+    of_loop = {"spread": spread, "read_share": read_share, "value_bytes": 3}
+    return {"endpoints": endpoints, "works": works, **of_loop}
+
+
+BRIEF = ("--warm-up-ms", "0", "--window-ms", "300", "--slice-ms", "100")
+
+
+def test_a_load_speaks_three_protocols() -> None:
+    seen: list[bytes] = []
+
+    def answer(answer: bytes) -> Callable[[bytes], bytes]:
+        return lambda line: (seen.append(line), answer)[1]
+
+    with answering(answer(b"ok\n")) as at:
+        report = run_load(spec_of([at], {"line": "set {key} {value}"}), *BRIEF)
+    assert seen[0] == b"set key0 vvv\n"
+    assert report["committed"] == sum(map(len, report["slices"])) > 3
+    assert (len(report["slices"]), report["failed"], report["leader_changes"]) == (3, 0, 0)
+    seen.clear()
+    with answering(
+        lambda line: (seen.append(line), b"+OK\r\n" if line == b"vvv\r\n" else b"")[1]
+    ) as at:
+        assert run_load(spec_of([at], {"redis": "SET {key} {value}"}), *BRIEF)["committed"] > 3
+    assert b"".join(seen[:7]) == b"*3\r\n$3\r\nSET\r\n$4\r\nkey0\r\n$3\r\nvvv\r\n"
+    seen.clear()
+    ok = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    with answering(lambda line: (seen.append(line), ok if line == b"\r\n" else b"")[1]) as at:
+        assert run_load(spec_of([at], {"http": "PUT /{key}"}), *BRIEF)["committed"] > 3
+    assert seen[0] == b"PUT /key0 HTTP/1.1\r\n"
+
+
+def test_a_load_goes_on_with_the_replica_that_takes_its_operations() -> None:
+    work = {"line": "set {key}", "answer": "^ok"}
+    with answering(lambda _: b"no\n") as no, answering(lambda _: b"ok\n") as ok:
+        report = run_load(spec_of([no, "127.0.0.1:1", ok], work), *BRIEF)
+        assert report["committed"] > 3
+        assert report["failed"] == 2, "then it stays where it is"
+        assert report["last_failure"]
+        spread = run_load(spec_of([no, ok], work, spread=True), *BRIEF)
+        assert spread["failed"] * 2 >= spread["committed"] > 3, "every second one is refused first"
+
+
+def test_an_open_loop_counts_from_the_time_at_which_an_operation_was_due() -> None:
+    def slow(_: bytes) -> bytes:
+        time.sleep(0.1)
+        return b"ok\n"
+
+    with answering(slow) as at:
+        report = run_load(spec_of([at], {"line": "x"}), "--rate", "100", *BRIEF)
+    assert report["committed"] > 10, "arrivals do not wait for answers"
+    assert min(map(min, filter(None, report["slices"]))) >= 100_000
+
+
+def test_reads_are_a_share() -> None:
+    lines: list[bytes] = []
+    with answering(lambda line: (lines.append(line), b"ok\n")[1]) as at:
+        run_load(spec_of([at], {"line": "set {key}"}, read_share=1), *BRIEF)
+        assert {line[:3] for line in lines} == {b"get"}
+        run_load(spec_of([at], {"line": "set {key}"}, read_share=0.5), *BRIEF)
+    assert {line[:3] for line in lines} == {b"get", b"set"}
+
+
+def test_a_command_prints_a_line_for_each_operation() -> None:
+    program = "for n in $(seq 1000); do echo took 1.5 ms to {endpoint}; sleep 0.01; done"
+    work = {"command": ["sh", "-c", program], "lines": r"took (?P<latency_ms>\S+) ms to h:1"}
+    report = run_load(spec_of(["h:1"], work), *BRIEF)
+    assert report["committed"] > 3
+    assert report["mean_us"] == 1500
+
+
+def test_a_command_whose_lines_do_not_match_is_no_load() -> None:
+    argv = [sys.executable, "-m", "failslow.extras.systems.load"]
+    spec = spec_of(["h:1"], {"command": ["echo", "no such server"], "lines": r"(?P<ended>\d+)"})
+    done = subprocess.run(
+        [*argv, json.dumps(spec), *BRIEF], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == "no line of echo matches; its last one: no such server\n"
+
+
+def test_a_line_for_many_operations_spreads_them_over_its_time() -> None:
+    report = load.Report(load.Times(0.0, 10.0, 1.0))
+    began = report.from_s
+    load.add_line(report, {"ended": "4", "latency_us": None}, began, began + 2, clients=2)
+    assert [len(each) for each in report.described()["slices"]][:4] == [1, 2, 1, 0]
+    assert report.described()["mean_us"] == 1_000_000, "two clients, and four in two seconds"
+
+
+# ---- the keeper ----
+
+
+def kept(tmp_path: Path, *commands: list[str]) -> tuple[Layout, list[list[str]]]:
+    layout = Layout(tmp_path / "data")
+    for number in range(len(commands)):
+        layout.replica(number).mkdir(parents=True)
+    return layout, list(commands)
+
+
+def environments(commands: list[list[str]]) -> list[dict[str, str]]:
+    return [dict(os.environ) for _ in commands]
+
+
+ORPHANS = ["sh", "-c", "setsid sh -c 'sleep 3600 & sleep 3600' & sleep 3600 & exec sleep 3600"]
+
+
+def test_all_that_a_replica_has_started_ends_with_it(tmp_path: Path) -> None:
+    layout, commands = kept(tmp_path, ORPHANS)
+    with keeper.running(layout, commands, environments(commands)) as mine:
+        mine.start(0)
+        eventually(lambda: len(mine.family(0)) == 5)
+        processes = mine.family(0)
+        replica_processes.kill([processes[0]])
+        assert mine.family(0) == [], "its first process is the replica"
+        mine.start(0)
+        eventually(lambda: len(mine.family(0)) == 5)
+        assert {each.pid for each in mine.family(0)}.isdisjoint(each.pid for each in processes)
+        processes += mine.family(0)
+    assert not any(replica_processes.lives(each.pid) for each in processes)
+    assert not layout.data.exists()
+
+
+def test_a_replica_that_cannot_start_says_why(tmp_path: Path) -> None:
+    layout, commands = kept(tmp_path, ["no-such-program"])
+    with (
+        keeper.running(layout, commands, environments(commands)) as mine,
+        pytest.raises(CannotDo, match="replica 0 does not start: no-such-program: No such file"),
+    ):
+        mine.start(0)
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from failslow.extras.cluster.layout import Layout
+from failslow.extras.systems import keeper
+layout = Layout(Path(sys.argv[1]))
+with keeper.running(layout, [["sleep", "3600"]], [{"PATH": "/usr/bin:/bin"}]) as mine:
+    mine.start(0)
+    print(mine.family(0)[0].pid, flush=True)
+    time.sleep(3600)
+"""
+
+
+def test_nothing_outlives_a_kit_that_is_killed(tmp_path: Path) -> None:
+    layout, _ = kept(tmp_path, [])
+    argv = [sys.executable, "-c", KILLED, str(layout.data)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as kit:
+        assert kit.stdout is not None
+        pid = int(kit.stdout.readline())
+        assert replica_processes.lives(pid)
+        kit.send_signal(signal.SIGKILL)
+    eventually(lambda: not replica_processes.lives(pid))
+    eventually(lambda: not layout.data.exists())
+
+
+# ---- the owner of a socket, and proofs ----
+
+
+def test_a_socket_belongs_to_the_process_that_has_it() -> None:
+    owners = SocketOwners(lambda: {2: [os.getpid()]})
+    strangers = SocketOwners(lambda: {})
+    with answering(lambda line: line) as at:
+        import socket
+
+        host, _, port = at.rpartition(":")
+        with socket.create_connection((host, int(port))) as near:
+            assert owners.replica(near.getsockname()[1], int(port)) == 2
+            assert strangers.replica(near.getsockname()[1], int(port)) is None
+        assert owners.replica(1, int(port)) is None, "there is no such connection"
+
+
+def test_a_tally_goes_on_where_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "tally"
+    assert tally.read(path) == Count(0, 0)
+    for _ in range(2):
+        counts = tally.Tally(path)
+        counts.add(3, 1)
+        counts.close()
+    assert tally.read(path) == Count(6, 2)
+
+
+# ---- a system that runs ----
+
+KINDS = [
+    FaultKind(number, name, "percent", 0, 10**12, "", True, name == "link-slow")
+    for number, name in enumerate((*link_proxy.KINDS, "cpu-slow", "fs-delay"))
+]
+
+SLOW_SYNCS = """
+import os, sys
+words = sys.argv[sys.argv.index("--") + 1:]
+os.execvp(words[0], words)
+"""
+
+
+@pytest.fixture
+def known() -> Catalogue:
+    return Catalogue({kind.name: kind for kind in KINDS}, {})
+
+
+@pytest.fixture
+def bench(kit: Kit, known: Catalogue, tmp_path: Path) -> Iterator[running.SystemBench]:
+    """The template. Its syncs are not caught."""
+    write_program(kit.binary(slow_syncs.PROGRAM), SLOW_SYNCS)
+    (system,) = description.load(TEMPLATE)
+    with running.running(kit, known, system, tmp_path / "out") as made:
+        yield made
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_the_template_has_roles_and_progress(bench: running.SystemBench) -> None:
+    assert bench.proposers() == [bench.target("leader")] == [0]
+    assert bench.target("follower") == 1
+    assert bench.target("any") == 0
+    with pytest.raises(CannotDo, match="template has no pilot, but follower, leader, any"):
+        bench.target("pilot")
+    done = subprocess.run(
+        bench.put_load("--window-ms", 200, "--warm-up-ms", 0), capture_output=True, check=True
+    )
+    committed = json.loads(done.stdout)["committed"]
+    assert committed > 3
+    eventually(lambda: len({bench.applied(each) for each in bench.place.replicas}) == 1)
+    assert (bench.applied(2) or 0) >= committed
+    assert bench.count(0, tally.LINKS).all > 0, "replicas speak through the proxy"
+
+
+def test_a_fault_that_did_not_bite_is_void(bench: running.SystemBench, known: Catalogue) -> None:
+    fault_file.inject(
+        bench.layout.faults(0), known, known.kinds["net-slow"], 10**6, time.monotonic_ns() + 10**11
+    )
+    slow, other = (
+        bench.watch_bite(known.kinds["net-slow"], 0),
+        bench.watch_bite(known.kinds["net-slow"], 1),
+    )
+    disk = bench.watch_bite(known.kinds["fs-delay"], 0)
+    assert slow() == "void: no byte came late"
+    subprocess.run(
+        bench.put_load("--window-ms", 100, "--warm-up-ms", 0), check=True, capture_output=True
+    )
+    assert slow() == ""
+    assert other() == "void: no byte came late"
+    assert disk() == "void: no sync lasted longer"
+
+
+def test_a_replica_that_is_stopped_at_work_is_counted(
+    bench: running.SystemBench, known: Catalogue
+) -> None:
+    bite = bench.watch_bite(known.kinds["cpu-slow"], 0)
+    argv = bench.put_load("--window-ms", 1000, "--warm-up-ms", 0)
+    with subprocess.Popen(argv, stdout=subprocess.DEVNULL):
+        wanted = Injection(known.kinds["cpu-slow"], 50, 0, (), 0.5)
+        assert injection.inject(bench.place, wanted, lambda: None)
+    assert bite() == ""
+
+
+def test_a_replica_of_a_system_starts_again(bench: running.SystemBench) -> None:
+    killed = bench.place.process(2)
+    replica_processes.kill([killed])
+    with pytest.raises(CannotDo, match="replica 2 does not run"):
+        bench.place.process(2)
+    injectors._start(bench.place, 2)
+    assert bench.place.process(2).pid != killed.pid
+    eventually(lambda: bench.role(2) == "follower")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "complaint"),
+    [
+        ("[mine", "[no-such-program", "start: there is no program no-such-program here"),
+        (
+            "[mine",
+            "[sh, -c, 'echo no disk >&2; exit 3'",
+            "replica 0 (has ended|does not start): no disk",
+        ),
+        ("[mine", "[sleep, 60, x", "replica 0 (has ended|does not start): "),
+        ('[mine, "{n}"', "[sh, -c, 'sleep 3600'", "ready: replica 0 is not, after 0.5 s; its last"),
+    ],
+)
+def test_a_system_that_does_not_start_says_which_line_is_wrong(
+    kit: Kit, known: Catalogue, tmp_path: Path, before: str, after: str, complaint: str
+) -> None:
+    write_program(kit.binary(slow_syncs.PROGRAM), SLOW_SYNCS)
+    text = GOOD.replace(before, after).replace("status, at", "status, within_s: 0.5, at", 1)
+    (system,) = loaded(tmp_path, text)
+    with (
+        pytest.raises(CannotDo, match=complaint),
+        running.running(kit, known, system, tmp_path / "out"),
+    ):
+        pass
+    assert not [*tmp_path.glob("out/*")]
+
+
+def test_a_sweep_strikes_every_role_of_a_system(tmp_path: Path) -> None:
+    (system,) = loaded(tmp_path, GOOD)
+    assert sweeps._of_system(system, None) == ["follower", "leader"]
+    assert sweeps._of_system(system, ["leader"]) == ["leader"]
+    assert sweeps._of_system(system, ["any"]) == ["any"]
+    with pytest.raises(CannotDo, match="--target: mine has no pilot, but follower, leader"):
+        sweeps._of_system(system, ["pilot"])
