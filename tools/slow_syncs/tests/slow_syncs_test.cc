@@ -4,8 +4,11 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,7 +29,7 @@ class SlowSyncsTest : public ::testing::Test {
     return Checked(open(path.c_str(), O_RDWR | O_CLOEXEC), "open");
   }
   std::vector<std::string> Running(const std::vector<std::string>& program) const {
-    std::vector<std::string> words = {"--faults", faults_, "--"};
+    std::vector<std::string> words = {"--faults", faults_, "--tally", tally_, "--"};
     words.insert(words.end(), program.begin(), program.end());
     return words;
   }
@@ -42,6 +45,12 @@ class SlowSyncsTest : public ::testing::Test {
     const std::string children = Contents("/proc/" + pid + "/task/" + pid + "/children");
     return Checked(static_cast<int>(syscall(SYS_pidfd_open, std::stoi(children), 0)), "pidfd_open");
   }
+  // Of all syncs, and of those that a fault made longer.
+  void ExpectCounts(std::int64_t all, std::int64_t slow) const {
+    std::array<std::int64_t, 2> counts{};
+    std::ifstream(tally_, std::ios::binary).read(reinterpret_cast<char*>(&counts), sizeof counts);
+    EXPECT_EQ(counts, (std::array{all, slow}));
+  }
   void Go() const { ASSERT_EQ(write(go_.get(), "x", 1), 1); }
   // One thread's syncs end, and that of the other thread when the fault is healed.
   void OneThreadIsSlow(const std::string& call) const {
@@ -54,10 +63,13 @@ class SlowSyncsTest : public ::testing::Test {
     Heal(faults_, FaultKind::kDiskSlow);
     EXPECT_EQ(process.Wait(), 7);
     EXPECT_EQ(Contents(log_), "ready\nearly\nlate\n");
+    ExpectCounts(kSyncs, 1);
   }
 
+  static constexpr std::int64_t kSyncs = 8;              // of a syncing child
   const TempDir temp_{std::filesystem::current_path()};  // what is in memory is never written
   const std::string faults_ = temp_ / "faults";
+  const std::string tally_ = temp_ / "tally";
   const std::string log_ = temp_ / "log";
   const Descriptor go_ = Pipe(temp_ / "go");
 };
@@ -67,6 +79,25 @@ TEST_F(SlowSyncsTest, WithoutAFaultTheProgramRunsAsEver) {
   Go();
   EXPECT_EQ(process.Wait(), 7);
   EXPECT_EQ(Contents(log_), "ready\nearly\nearly\n");
+}
+
+TEST_F(SlowSyncsTest, TheCountGoesOnWhenTheProgramStartsAgain) {
+  for (int i = 1; i <= 2; ++i) {
+    Process process(SLOW_SYNCS, Syncing(), log_);
+    Go();
+    EXPECT_EQ(process.Wait(), 7);
+    ExpectCounts(i * kSyncs, 0);
+  }
+}
+
+TEST_F(SlowSyncsTest, ASyncOfAChildIsOfTheChildsOwnFile) {
+  const std::string words = std::string(SYNCING_CHILD) + " '" + (temp_ / "file") + "' '" +
+                            (temp_ / "go") + "' '" + (temp_ / "healed") + "' fsync; exit $?";
+  Process process(SLOW_SYNCS, Running({"/bin/sh", "-c", words}), log_);
+  Go();
+  EXPECT_EQ(process.Wait(), 7);
+  EXPECT_EQ(Contents(log_), "ready\nearly\nearly\n");
+  ExpectCounts(kSyncs, 0);
 }
 
 TEST_F(SlowSyncsTest, AnFdatasyncPaysForTheBytesAndDelaysNoOtherThread) {
