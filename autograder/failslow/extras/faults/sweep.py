@@ -59,8 +59,8 @@ class Cell:
     of a client that waits for each answer. `latency`: the growth of its mean under the fault.
     `p99`: the growth of the 99th percentile of the whole run. `recovery_s`: the longest, None if
     some run did not recover. `late`: commands above stages.LATE_US, under the fault. `trouble`: a
-    sentence if a replica died or lied, or if the fault had no effect. `series`: commands, and their mean latency in us, by slice,
-    of the first run."""
+    sentence if a replica died or lied, or if the fault had no effect. `series`: commands, and their
+    mean latency in us, by slice, of the first run."""
 
     point: Point
     fault: str

@@ -29,8 +29,8 @@ from failslow.extras.faults.catalogue import Catalogue, FaultKind
 from failslow.extras.faults.experiment import LINK_DELAY_NS
 from failslow.extras.faults.injectors import SYNC_KINDS, Injector, of_systems
 from failslow.extras.faults.link_proxy import Delays, Door
-from failslow.extras.faults.sweep import VOID
 from failslow.extras.faults.socket_owner import SocketOwners
+from failslow.extras.faults.sweep import VOID
 from failslow.extras.faults.tally import Count
 from failslow.extras.faults.targets import Place
 from failslow.extras.systems import asking, keeper, words
