@@ -481,7 +481,7 @@ def test_a_replica_of_a_system_starts_again(bench: running.SystemBench) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "complaint"),
     [
-        ("[mine", "[no-such-program", "start: there is no program no-such-program here"),
+        ("[mine", "[no-such-program", "there is no program no-such-program here"),
         (
             "[mine",
             "[sh, -c, 'echo no disk >&2; exit 3'",

@@ -9,6 +9,7 @@ as in the simulator's low-jitter profile.
 """
 
 import json
+import os
 import statistics
 import subprocess
 import time
@@ -198,7 +199,7 @@ def _others_cores(runs: Sequence[Run], condition: str) -> float:
 def _own(bench: Bench) -> list[int]:
     """Replicas, also those in containers, the load and what else runs for the experiment."""
     replicas = {each.pid for each in bench.place.running()}
-    return sorted(replicas.union(replica_processes.children()))
+    return sorted(replicas.union(replica_processes.descendants(os.getpid())))
 
 
 def rate_of(bench: Bench) -> int:

@@ -58,8 +58,9 @@ class Load:
 class System:
     """`start`: the words of each replica's program; the last ones are those of all further
     replicas, too. `once`: of a command after all are ready. `files`: texts by their names below a
-    replica's directory. `packages`: those of the distribution that hold the program. `path`: of the
-    file. `text`: all that the figures depend on."""
+    replica's directory. `program`: the one that is tested, by its name or path, and `packages`: those
+    of the distribution that hold it. `path`: of the file. `text`: all that the figures depend
+    on."""
 
     name: str
     path: Path
@@ -68,6 +69,7 @@ class System:
     start: tuple[tuple[str, ...], ...]
     ready: Question
     load: Load
+    program: str
     text: str
     once: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
@@ -115,14 +117,16 @@ def _made(path: Path, content: Mapping[str, Any]) -> System:
     ready = _question("ready", content["ready"])
     assert ready is not None, "the schema requires it"
     ports = tuple(content["ports"])
+    start = _starts(content["start"])
     return System(
         content["name"],
         path,
         content.get("replicas", REPLICAS),
         ports,
-        _starts(content["start"]),
+        start,
         ready,
         _load(content["load"], ports, role),
+        content.get("program", start[0][0]),
         json.dumps(content, sort_keys=True),
         tuple(map(str, content.get("once", ()))),
         content.get("files", {}),
@@ -245,6 +249,7 @@ def _check_names(system: System) -> None:
         return of_replica(number) | dict.fromkeys(OF_LOADS, "")
 
     places: list[tuple[str, Sequence[str], words.Names]] = [
+        ("program", [system.program], of_replica),
         ("files", [*system.files, *system.files.values()], of_replica),
         ("environment", [*system.environment.values()], of_replica),
         ("start", [word for line in system.start for word in line], of_replica),

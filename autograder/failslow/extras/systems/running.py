@@ -216,18 +216,16 @@ def running(kit: Kit, known: Catalogue, system: System, out: Path) -> Iterator[S
 
 
 def _program(kit: Kit, system: System) -> tuple[Path, str]:
-    """The program of the first replica, and the PATH with the file's packages. Without them it is
-    this machine's."""
-    name = system.start[0][0].replace("{here}", str(system.path.resolve().parent))
+    """The program, and the PATH by which it is found: this machine's, or with the file's packages
+    before it."""
+    name = system.program.replace("{here}", str(system.path.resolve().parent))
     path = os.environ.get("PATH", os.defpath)
     if (found := shutil.which(name, path=path)) is not None:
         return Path(found), path
     if system.packages:
         unpacked = servers.unpacked(kit, name, system.packages)
         return unpacked, f"{unpacked.parent}:{path}"
-    raise CannotDo(
-        f"{system.path}: start: there is no program {name} here; is its package installed?"
-    )
+    raise CannotDo(f"{system.path}: there is no program {name} here; is its package installed?")
 
 
 def _write_files(system: System, names: words.Names, number: int, data: Path) -> None:
