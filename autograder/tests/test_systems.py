@@ -293,6 +293,18 @@ def test_a_command_whose_lines_do_not_match_is_no_load() -> None:
     assert done.stderr == "no line of echo matches; its last one: no such server\n"
 
 
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+def test_a_command_ends_with_its_load(tmp_path: Path, end: signal.Signals) -> None:
+    note = tmp_path / "pid"
+    program = f"echo $$ >{note}.new; mv {note}.new {note}; exec sleep 3600"
+    spec = spec_of(["h:1"], {"command": ["sh", "-c", program], "lines": "(?P<ended>x)"})
+    argv = [sys.executable, "-m", "failslow.extras.systems.load", json.dumps(spec)]
+    with subprocess.Popen([*argv, "--window-ms", "60000"]) as running:
+        eventually(note.exists)
+        running.send_signal(end)
+    eventually(lambda: not replica_processes.lives(int(note.read_text())))
+
+
 def test_a_line_for_many_operations_spreads_them_over_its_time() -> None:
     report = load.Report(load.Times(0.0, 10.0, 1.0))
     began = report.from_s
@@ -485,9 +497,9 @@ def test_a_replica_of_a_system_starts_again(bench: running.SystemBench) -> None:
         (
             "[mine",
             "[sh, -c, 'echo no disk >&2; exit 3'",
-            "replica 0 (has ended|does not start): no disk",
+            "replica \\d (has ended|does not start): no disk",
         ),
-        ("[mine", "[sleep, 60, x", "replica 0 (has ended|does not start): "),
+        ("[mine", "[sleep, 60, x", "replica \\d (has ended|does not start): "),
         ('[mine, "{n}"', "[sh, -c, 'sleep 3600'", "ready: replica 0 is not, after 0.5 s; its last"),
     ],
 )

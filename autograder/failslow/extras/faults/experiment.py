@@ -247,12 +247,14 @@ def _run(
             others_cores = neighbours.cores()
             output, errors = running.communicate(timeout=window_s + 60)
         except BaseException:
-            running.kill()
+            running.terminate()  # it ends what it has started
             raise
     slices, began_s, changes = _nothing(window_s)
     broken = errors.strip() if running.returncode != 0 else ""
     if not broken:
         slices, began_s, changes = _measured(output, begins[0])
+        if not any(slices[: int(began_s * 1000 / SLICE_MS)]):
+            broken = "no operation was done before the fault"
     late = not 0 <= began_s <= BEFORE_S + AFTER_S
     if late:
         slices, began_s, _ = _nothing(window_s)

@@ -58,9 +58,9 @@ class Load:
 class System:
     """`start`: the words of each replica's program; the last ones are those of all further
     replicas, too. `once`: of a command after all are ready. `files`: texts by their names below a
-    replica's directory. `program`: the one that is tested, by its name or path, and `packages`: those
-    of the distribution that hold it. `path`: of the file. `text`: all that the figures depend
-    on."""
+    replica's directory. `program`: the one that is tested, by its name or path, and `packages`:
+    those of the distribution that hold it. `path`: of the file. `text`: all that the figures
+    depend on."""
 
     name: str
     path: Path

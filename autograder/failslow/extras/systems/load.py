@@ -10,6 +10,7 @@ work, and prints a line for each operation or for many.
 import argparse
 import asyncio
 import base64
+import ctypes
 import json
 import os
 import random
@@ -17,7 +18,7 @@ import re
 import selectors
 import signal
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -31,6 +32,7 @@ ANSWER_S, AGAIN_S = 5.0, 0.02
 ANSWER_BYTES_MAX = 1 << 24
 OUTSTANDING_MAX = 900
 """Below the number of files that select() takes."""
+_PR_SET_PDEATHSIG = 1
 _UNITS = {"latency_us": 1, "latency_ms": 1e3, "latency_s": 1e6}
 
 
@@ -364,7 +366,7 @@ def main() -> int:
         Times(*(each / 1e3 for each in (options.warm_up_ms, options.window_ms, options.slice_ms)))
     )
     clients = Clients(spec, report)
-    work: Callable[[], Awaitable[None]]
+    work: Callable[[], Coroutine[None, None, None]]
     if "command" in spec.works["write"]:
         work = lambda: command(spec, report, options.clients, options.rate)  # noqa: E731
     elif options.rate:
@@ -374,10 +376,16 @@ def main() -> int:
     # The usual selector counts in milliseconds.
     loop = asyncio.SelectorEventLoop(selectors.SelectSelector())
     asyncio.set_event_loop(loop)
+    running = loop.create_task(work())
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, running.cancel)
     try:
-        loop.run_until_complete(work())
+        loop.run_until_complete(running)
     except ValueError as error:
         raise SystemExit(str(error)) from error
+    except asyncio.CancelledError:
+        return 1
     print(json.dumps(report.described()))
     return 0
 
