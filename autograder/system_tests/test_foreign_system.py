@@ -1,6 +1,5 @@
 """The template of a foreign system, with real faults: each bites, and nothing outlives a run."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -25,7 +24,7 @@ def servers(out: Path) -> list[int]:
     found = []
     for entry in Path("/proc").iterdir():
         try:
-            if out in Path(os.readlink(entry / "cwd")).parents:  # noqa: PTH115
+            if out in (entry / "cwd").readlink().parents:
                 found.append(int(entry.name))
         except (OSError, ValueError):
             continue
