@@ -271,18 +271,20 @@ def _points(system: simulated.System, plan: Options, known: Catalogue) -> list[P
 
 def handbook() -> list[Options]:
     """The sweep of the handbook's page: each axis for itself, around the usual point."""
-    network = "net-slow,packet-loss"
-    compared = "net-slow,packet-loss,fs-delay,cpu-slow"
+    network, delay = "net-slow,packet-loss", "net-slow"
+    leader = ("leader",)
     return [
-        Options(places=PLACES),
-        Options(fault="crash", places=PLACES),
-        Options(fault=network, mixes=MIXES, places=("leader", "all")),
-        Options(fault=network, value_bytes=(16 * 1024,)),
-        Options(fault=network, loads=("64", OPEN)),
-        Options(fault="net-slow,fs-delay", durations=(1.0, 10.0), targets=("leader",)),
-        Options(fault=compared, costs=(50, 200), targets=("leader",)),
-        Options(fault=compared, lab="lab5"),
-        Options(fault=compared, lab="lab6"),
+        Options(fault=f"{network},fs-delay,disk-slow,cpu-slow,cpu-contention"),
+        Options(fault=f"{network},fs-delay,cpu-slow", places=("all",)),
+        Options(fault=f"{delay},cpu-slow", places=("one",)),
+        Options(fault="crash", places=("leader", "all")),
+        Options(fault=network, mixes=("read", "mixed"), targets=leader),
+        Options(fault=network, lab="lab5", targets=("pilot", "follower")),
+        Options(fault=network, lab="lab6"),
+        Options(fault=delay, costs=(50, 200), targets=leader),
+        Options(fault=delay, value_bytes=(16 * 1024,), targets=leader),
+        Options(fault=delay, loads=("64", OPEN), targets=leader),
+        Options(fault=delay, durations=(1.0, 10.0), targets=leader),
     ]
 
 

@@ -26,7 +26,7 @@ from failslow.lab.submission import collect
 from failslow.measurement.binary import RUN_TIMEOUT_S, binary_of
 from failslow.measurement.settings import FOLLOWER, SUBMIT, load_settings
 
-BEFORE_S, AFTER_S = 2.0, 4.0
+BEFORE_S, AFTER_S = 2.0, 3.0
 """Recovery from lost packets takes seconds (document 004, appendix E)."""
 CRASH, DEAD = "crash", "dead"
 MIXES = {"read": "get", "mixed": "mixed", "write": "set"}
