@@ -1,5 +1,6 @@
 """The report of a sweep: danger zones, bisection, findings; what goes on after an interrupt."""
 
+import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,16 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from failslow.base.errors import CannotDo
+from failslow.base.errors import CannotDo, CouldNotGrade
 from failslow.base.kit import Kit, this_kit
 from failslow.extras.commands import sweeps
 from failslow.extras.commands.sweeps import Options
-from failslow.extras.faults import findings, stages, sweep, sweep_page
+from failslow.extras.faults import findings, simulated, stages, sweep, sweep_page
 from failslow.extras.faults.catalogue import Catalogue, load
 from failslow.extras.faults.findings import DOES_NOT, HOLDS, READ, UNKNOWN
+from failslow.extras.faults.simulated import System
 from failslow.extras.faults.stages import Stages
 from failslow.extras.faults.sweep import OPEN, Cell, Point, Row
 from failslow.extras.faults.verdict import Cost
+from failslow.extras.site import swept
+from failslow.lab.labs import load_labs
 
 MS = 10**6
 
@@ -396,3 +400,122 @@ def test_a_sweep_strikes_every_role_of_the_lab() -> None:
         sweeps._targets(kit, "lab5", ["pilot", "leader"])
     with pytest.raises(CannotDo, match="lab1 has no cluster"):
         sweeps._targets(kit, "lab1", None)
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--duration", "0"], "'0' is no time from 0.5 to 60 s"),
+        (["--duration", "1,soon"], "'soon' is no time from 0.5 to 60 s"),
+        (["--load", "many"], "'many' is no number from 1 to 1,000,000"),
+        (["--value-bytes", "-1"], "'-1' is no number from 1 to 1,000,000"),
+        (["--workload", "write,scan"], "'scan' is none of read, mixed, write"),
+        (["--clients", "home"], "'home' is none of leader, one, all"),
+    ],
+)
+def test_an_axis_that_makes_no_sense_gets_one_line(
+    words: list[str], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parser = argparse.ArgumentParser()
+    sweeps.add_to(parser)
+    with pytest.raises(SystemExit):
+        parser.parse_args([f"{words[0]}={words[1]}"])
+    assert capsys.readouterr().err.splitlines()[-1].endswith(why)
+
+
+def test_axes_of_the_simulator_need_it(kit: Kit, tmp_path: Path) -> None:
+    with pytest.raises(CannotDo, match="--costs needs --simulated"):
+        sweeps.run(kit, Options(costs=(50,), out=tmp_path))
+    with pytest.raises(CannotDo, match="--workload and --clients need --simulated"):
+        sweeps.run(kit, Options(mixes=("read",), out=tmp_path))
+    with pytest.raises(CannotDo, match="--system: no foreign system is in the simulator"):
+        sweeps.run(kit, Options(simulated=True, system=[tmp_path / "a.yaml"], out=tmp_path))
+
+
+# ---- in virtual time ----
+
+MEASURE = """#!/bin/sh
+echo "$@" >>"$0.log"
+case "$*" in *net-slow:7*) echo warned >&2; echo the reason >&2; exit 2;; esac
+echo '{"slices": SLICES, "proposer_changes": 1, "violation": null, "error": "it died"}'
+"""
+
+
+def system_of(tmp_path: Path, lab: str, seeds: tuple[int, ...] = (1,)) -> System:
+    """A measuring program that always says the same, and fails for one strength."""
+    binary = tmp_path / "measure"
+    told = [[1000] * 10] * 20 + [[2000] * 5] * 10 + [[1000] * 10] * 30
+    binary.write_text(MEASURE.replace("SLICES", json.dumps(told)))
+    binary.chmod(0o755)
+    return System(load_labs(this_kit()).get(lab), binary, binary, 3, seeds, lab == "lab3")
+
+
+def asked(of: System) -> list[str]:
+    return Path(f"{of.binary}.log").read_text().splitlines()
+
+
+def test_a_cell_is_a_run_of_the_measuring_program(known: Catalogue, tmp_path: Path) -> None:
+    of = system_of(tmp_path, "lab3", seeds=(1, 2))
+    point = Point("lab3", "leader", "net-slow", MS, 1.0, "read", 512, "4", "one", 50)
+    (made,) = simulated.made(of, known, [replace(cell(MS, 0.0), point=point)])
+    assert (made.point, made.loss, made.trouble) == (point, Cost(0.5, 0.5, 0.5), "it died")
+    assert (made.leader_changes, made.recovery_s, made.fault) == (1, 0.0, "net-slow 1 ms")
+    first, second = sorted(asked(of))
+    wanted = "--mix=get --clients=4 --clients-at=one --value-bytes=512 --costs-percent=50"
+    wanted += " --fault=net-slow:1000000 --shape=stages:2000,1000,3000 --victim=leader --seed=1"
+    assert set(wanted.split()) <= set(first.split())
+    assert second.split() == [word.replace("--seed=1", "--seed=2") for word in first.split()]
+
+
+def test_a_log_has_one_mix_and_a_dead_replica_is_a_fault(known: Catalogue, tmp_path: Path) -> None:
+    of = system_of(tmp_path, "lab2")
+    point = Point("lab2", "follower", "crash", 0, 1.0, load=OPEN)
+    simulated.made(of, known, [replace(cell(0, 0.0), point=point)])
+    (words,) = asked(of)
+    assert {"--slow=1", "--fault=dead", f"--rate={simulated.OPEN_RATE}"} <= set(words.split())
+    assert "--mix" not in words
+
+
+def test_a_run_without_a_result_has_a_reason(known: Catalogue, tmp_path: Path) -> None:
+    with pytest.raises(CouldNotGrade, match=r"^lab2, net-slow: the reason$"):
+        simulated.made(system_of(tmp_path, "lab2"), known, [cell(7, 0.0)])
+
+
+def test_axes_that_a_system_lacks_are_refused(known: Catalogue, tmp_path: Path) -> None:
+    log = system_of(tmp_path, "lab2")
+    with pytest.raises(CannotDo, match="are for a store"):
+        sweeps._points(log, Options(places=("all",)), known)
+    with pytest.raises(CannotDo, match="lab2 has no pilot, but leader, follower"):
+        sweeps._points(log, Options(targets=("pilot",)), known)
+
+
+# ---- the handbook's page ----
+
+
+def test_the_handbooks_results_answer_every_finding() -> None:
+    rows = swept.read(this_kit().site / swept.RESULTS)
+    mine = [each for each in rows if each.point.system == "lab3"]
+    others = [each for each in rows if each.point.system != "lab3"]
+    unknown = [each.number for each in findings.of(mine, others) if each.verdict == UNKNOWN]
+    assert unknown == [8], "no threshold of ours is tuned"
+
+
+def test_the_handbooks_results_are_in_the_order_of_strengths() -> None:
+    known = load(this_kit())
+    rows = swept.read(this_kit().site / swept.RESULTS)
+    cells = [cell for row in rows for cell in row.cells]
+    by_system = sorted(rows, key=lambda row: row.point.system)
+    assert sorted(sweep.rows_of(cells, known), key=str) == sorted(by_system, key=str)
+
+
+def test_the_handbooks_page_has_its_parts(tmp_path: Path) -> None:
+    (tmp_path / swept.RESULTS).parent.mkdir(parents=True)
+    cells = [cell(MS, 0.0, system="lab3"), cell(2 * MS, 0.8, system="lab3")]
+    content = {"cells": [sweep.as_json(each) for each in cells]}
+    (tmp_path / swept.RESULTS).write_text(json.dumps(content))
+    parts = ("style", "map.lab3", "runs.lab3", "recovery.lab3", "findings.lab3")
+    page = swept.fill(tmp_path, "\n".join(f"{{{{ swept.{each} }}}}" for each in parts))
+    assert "{{" not in page
+    assert page.count('class="danger"') == 2
+    with pytest.raises(KeyError):
+        swept.fill(tmp_path, "{{ swept.weather.lab3 }}")

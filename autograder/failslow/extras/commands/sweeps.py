@@ -41,6 +41,8 @@ CELLS, PAGE, RESULTS = "sweep.jsonl", "sweep.html", "sweep.json"
 SECONDS_MAX = 60.0
 RUNS = 2
 """On real processes, of each cell."""
+CELLS_PER_PAGE = 10
+"""Simulated ones, before the page is drawn again."""
 
 Axis = TypeVar("Axis", int, float, str)
 Faults = Sequence[tuple[FaultKind, int]]
@@ -188,10 +190,10 @@ def run(kit: Kit, options: Options) -> int:
         if options.with_ours and (options.mixes or options.places):
             raise CannotDo("--workload and --clients need --simulated, or --system without DIR")
     sweeping = _Sweeping(options.out)
-    if options.simulated:
-        _simulate(kit, options, sweeping)
-    else:
-        _measure(kit, options, sweeping)
+    try:
+        (_simulate if options.simulated else _measure)(kit, options, sweeping)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("interrupted; the same command goes on here") from None
     sweeping.show()
     if sweeping.missing:
         raise CannotDo(
@@ -250,6 +252,9 @@ def _simulate_all(
     def ended(point: Point, cell: Cell) -> None:
         sweep.append(path, subject, cell)
         done[point] = cell
+        if len(done) % CELLS_PER_PAGE == 0:
+            sweeping.maps[system.name] = sweep.rows_of([*done.values()], known)
+            sweeping.write()
 
     def make(left: Sequence[Point]) -> None:
         simulated.make(system, known, left, ended)
@@ -335,8 +340,6 @@ def _measure_all(
             except CannotDo as error:
                 sweeping.missing.append(f"{words}: {error}")
                 continue
-            except KeyboardInterrupt:
-                raise KeyboardInterrupt("interrupted; the same command goes on here") from None
             sweep.append(path, subject, cell)
             done[point] = cell
             sweeping.maps[name] = sweep.rows_of(

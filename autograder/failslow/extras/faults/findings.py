@@ -34,15 +34,16 @@ class Finding:
 
 
 def of(rows: Sequence[Row], others: Sequence[Row] = ()) -> list[Finding]:
-    """`rows`: of one system. `others`: of those that it is compared with."""
+    """All 15, in their order. `rows`: of one system. `others`: those that it is compared with."""
     rows = measured(rows)
     slow = [row for row in rows if row.point.kind != CRASH]
-    return [
+    found = [
         Finding(1, _SYSTEMS_DIFFER, *_systems_differ([*slow, *measured(others)])),
         *(Finding(number, says, *judge(slow)) for number, says, judge in _OF_ONE),
         Finding(14, _FAIL_EARLY, *_fail_early(rows)),
         *(Finding(number, says, READ, task) for number, says, task in _READ),
     ]
+    return sorted(found, key=lambda each: each.number)
 
 
 def _systems_differ(rows: Sequence[Row]) -> Judged:
@@ -82,7 +83,7 @@ def _non_monotonic(rows: Sequence[Row]) -> Judged:
         return DOES_NOT, "no stronger fault costs clearly less than a weaker one"
     row, cell = max(milder, key=lambda each: _worst_before(*each).loss.value - each[1].loss.value)
     worst = _worst_before(row, cell)
-    return HOLDS, f"{_costs(worst)}, but {cell.fault} {_loss(cell)}; {len(milder)} such cells"
+    return HOLDS, f"{_costs(worst)}, but {cell.fault} {_loss(cell)}; such cells: {len(milder)}"
 
 
 def _worst_before(row: Row, cell: Cell) -> Cell:
