@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -387,12 +388,13 @@ def test_a_socket_belongs_to_the_process_that_has_it() -> None:
     owners = SocketOwners(lambda: {2: [os.getpid()]})
     strangers = SocketOwners(lambda: {})
     with answering(lambda line: line) as at:
-        import socket
-
         host, _, port = at.rpartition(":")
         with socket.create_connection((host, int(port))) as near:
             assert owners.replica(near.getsockname()[1], int(port)) == 2
             assert strangers.replica(near.getsockname()[1], int(port)) is None
+        with socket.socket(socket.AF_INET6) as near:
+            near.connect((f"::ffff:{host}", int(port)))
+            assert owners.replica(near.getsockname()[1], int(port)) == 2
         assert owners.replica(1, int(port)) is None, "there is no such connection"
 
 
