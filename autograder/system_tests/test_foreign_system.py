@@ -10,7 +10,7 @@ import pytest
 from failslow.base import process
 from failslow.base.kit import Kit
 from failslow.extras import waiting
-from failslow.extras.faults import catalogue, injection
+from failslow.extras.faults import catalogue, injection, tally
 from failslow.extras.faults.experiment import prepare
 from failslow.extras.faults.injectors import SYNC_KINDS, Injection
 from failslow.extras.systems import description, running
@@ -57,10 +57,16 @@ def test_a_fault_of_the_leader_bites_and_of_a_follower_too(
         prepare(bench)
         for number in (bench.target("leader"), bench.target("follower")):
             bites = [bench.watch_bite(kind, each) for each in bench.place.replicas]
-            argv = bench.put_load("--clients", 2, "--warm-up-ms", 0, "--window-ms", 1500)
-            with subprocess.Popen(argv, stdout=subprocess.DEVNULL):
+            sent = bench.count(number, tally.LINKS)
+            argv = bench.put_load("--clients", 2, "--window-ms", round(LONG_S * 1000))
+            with subprocess.Popen(argv, stdout=subprocess.DEVNULL) as load:
+                assert waiting.until(
+                    lambda sent=sent, number=number: bench.count(number, tally.LINKS) != sent,
+                    LONG_S,
+                )
                 wanted = Injection(kind, preset.amount, number, (), 1.0)
                 assert injection.inject(bench.place, wanted, lambda: None)
+                load.terminate()
             assert [bool(why()) for why in bites] == [each != number for each in range(3)]
     assert [*tmp_path.iterdir()] == servers(tmp_path) == []
 

@@ -381,6 +381,18 @@ def test_the_page_marks_what_is_dangerous() -> None:
     assert "-0 %" not in page, "noise is no gain"
 
 
+def test_a_fault_without_an_effect_is_no_result() -> None:
+    void = cell(2 * MS, 0.9, trouble=f"{sweep.VOID}no byte came late")
+    zone = row(cell(MS, 0.0), void, cell(3 * MS, 0.3))
+    assert zone.danger_zone is None
+    assert row(void, cell(3 * MS, 0.1)).milder == []
+    assert judged(2, row(void, cell(3 * MS, 0.1)))[0] == UNKNOWN
+    page = sweep_page.render([("mine", [zone, row(void)])])
+    assert page.count(">void<small>2 ms</small>") == 2
+    assert page.count('title="void: no byte came late"') == 2
+    assert "90 %" not in page
+
+
 def test_the_page_draws_the_costliest_faults_with_a_band() -> None:
     kinds = ("net-slow", "cpu-slow", "fs-delay", "disk-slow")
     rows = [row(cell(5, 0.1 * at, kind)) for at, kind in enumerate(kinds, start=1)]
