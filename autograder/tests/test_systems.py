@@ -308,6 +308,10 @@ def test_a_command_ends_with_its_load(tmp_path: Path, end: signal.Signals) -> No
     with subprocess.Popen([*argv, "--window-ms", "60000"]) as running:
         eventually(note.exists)
         running.send_signal(end)
+        try:
+            running.wait(timeout=LONG_S)
+        finally:
+            running.kill()
     eventually(lambda: not replica_processes.lives(int(note.read_text())))
 
 
