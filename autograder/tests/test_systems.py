@@ -505,6 +505,17 @@ def test_a_replica_that_is_stopped_at_work_is_counted(
     assert bite() == ""
 
 
+def test_a_new_leader_is_seen_by_its_role(
+    bench: running.SystemBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roles = ["leader", "follower", None]
+    monkeypatch.setattr(asking, "ask", lambda _, __, number, ___: roles[number])
+    new_leaders = bench.watch_leaders()
+    assert new_leaders() == 0
+    roles[1] = "leader"
+    assert new_leaders() == 1, "also when the earlier one does not know"
+
+
 def test_a_replica_of_a_system_starts_again(bench: running.SystemBench) -> None:
     killed = bench.place.process(2)
     replica_processes.kill([killed])

@@ -70,6 +70,11 @@ class Bench(ABC):
     def watch_held(self, holder: int, number: int) -> HeldBytes:
         """From now on. The result says the most bytes that `holder` has held for the replica."""
 
+    def watch_leaders(self) -> Callable[[], int]:
+        """From now on. The result says how many other replicas have become the leader, as far as
+        the load cannot tell: put_load can."""
+        return lambda: 0
+
     def watch_bite(self, kind: FaultKind, number: int) -> Callable[[], str]:
         """From now on. The result says why the fault had no effect on the replica; empty if it had
         one. Replicas of the kit obey their file of faults: `kit faults check` proves it."""

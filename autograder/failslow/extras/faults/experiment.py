@@ -225,7 +225,7 @@ def _run(
 ) -> Run:
     number, leader = _replicas(bench, target)
     held_bytes = bench.watch_held(leader, number)
-    void = bench.watch_bite(kind, number)
+    void, new_leaders = bench.watch_bite(kind, number), bench.watch_leaders()
     memory = _memory(bench, leader)
     window_s = BEFORE_S + hold_s + AFTER_S
     words = (*load, "--warm-up-ms", round(WARM_UP_S * 1000), "--slice-ms", SLICE_MS)
@@ -255,6 +255,7 @@ def _run(
         slices, began_s, changes = _measured(output, begins[0])
         if not any(slices[: int(began_s * 1000 / SLICE_MS)]):
             broken = "no operation was done before the fault"
+        changes = max(changes, new_leaders())
     late = not 0 <= began_s <= BEFORE_S + AFTER_S
     if late:
         slices, began_s, _ = _nothing(window_s)

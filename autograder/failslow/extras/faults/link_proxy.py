@@ -190,7 +190,8 @@ class Link:
     def _arrive(self) -> None:
         part = self._on_wire.popleft()
         self._bytes -= len(part)
-        self._to.write(part)
+        if not self._to.is_closing():
+            self._to.write(part)
         self._changed.set()
 
     async def _until(self, condition: Callable[[], bool]) -> None:

@@ -90,10 +90,12 @@ class SystemBench(Bench):
 
     def proposers(self) -> list[int]:
         """The leader; of a system without roles all replicas."""
-        found = [each for each in self.place.replicas if self.role(each) in (LEADER, ANY)]
-        if not found:
+        if not (found := self.leaders()):
             raise CannotDo(f"{self.program} has no leader now")
         return found
+
+    def leaders(self) -> list[int]:
+        return [each for each in self.place.replicas if self.role(each) in (LEADER, ANY)]
 
     def target(self, word: str) -> int:
         if word not in (*self.system.roles, ANY):
@@ -117,6 +119,11 @@ class SystemBench(Bench):
     def watch_held(self, holder: int, number: int) -> HeldBytes:
         """A foreign system does not say what it holds."""
         return lambda: 0
+
+    def watch_leaders(self) -> Callable[[], int]:
+        """A client goes on with a replica that still takes its operations."""
+        before = set(self.leaders())
+        return lambda: len(set(self.leaders()) - before)
 
     def watch_bite(self, kind: FaultKind, number: int) -> Callable[[], str]:
         """From now on. The result says why the fault had no effect; empty if it had one."""
@@ -278,7 +285,7 @@ def _await_ready(bench: SystemBench) -> None:
             raise CannotDo(f"{system.path}: once: {done.how_it_ended()}: {said}")
 
     def leads() -> bool:
-        return any(bench.role(number) in (LEADER, ANY) for number in bench.place.replicas)
+        return bool(bench.leaders())
 
     if not waiting.until(leads, ROLE_S):
         raise CannotDo(f"{system.path}: role: no replica is a leader within {ROLE_S:.0f} s")
