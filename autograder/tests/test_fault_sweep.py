@@ -459,7 +459,7 @@ def system_of(tmp_path: Path, lab: str, seeds: tuple[int, ...] = (1,)) -> System
     told = [[1000] * 10] * 20 + [[2000] * 5] * 10 + [[1000] * 10] * 30
     binary.write_text(MEASURE.replace("SLICES", json.dumps(told)))
     binary.chmod(0o755)
-    return System(load_labs(this_kit()).get(lab), binary, binary, 3, seeds, lab == "lab3")
+    return System(load_labs(this_kit()).get(lab), binary, 3, seeds, lab == "lab3")
 
 
 def asked(of: System) -> list[str]:
@@ -474,7 +474,7 @@ def test_a_cell_is_a_run_of_the_measuring_program(known: Catalogue, tmp_path: Pa
     assert (made.leader_changes, made.recovery_s, made.fault) == (1, 0.0, "net-slow 1 ms")
     first, second = sorted(asked(of))
     wanted = "--mix=get --clients=4 --clients-at=one --value-bytes=512 --costs-percent=50"
-    wanted += " --fault=net-slow:1000000 --shape=stages:2000,1000,3000 --victim=leader --seed=1"
+    wanted += " --fault=net-slow:1000000 --shape=stages:2000,1000,5000 --victim=leader --seed=1"
     assert set(wanted.split()) <= set(first.split())
     assert second.split() == [word.replace("--seed=1", "--seed=2") for word in first.split()]
 

@@ -276,20 +276,19 @@ def _points(system: simulated.System, plan: Options, known: Catalogue) -> list[P
 
 def handbook() -> list[Options]:
     """The sweep of the handbook's page: each axis for itself, around the usual point."""
-    network, delay = "net-slow,packet-loss", "net-slow"
-    leader = ("leader",)
+    network, leader = "net-slow,packet-loss", ("leader",)
     return [
-        Options(fault=f"{network},fs-delay,disk-slow,cpu-slow,cpu-contention"),
-        Options(fault=f"{network},fs-delay,cpu-slow", places=("all",)),
-        Options(fault=f"{delay},cpu-slow", places=("one",)),
-        Options(fault="crash", places=("leader", "all")),
+        Options(),
+        Options(fault=f"{network},fs-delay,cpu-slow", places=("one", "all")),
+        Options(fault="crash", places=PLACES),
         Options(fault=network, mixes=("read", "mixed"), targets=leader),
-        Options(fault=network, lab="lab5", targets=("pilot", "follower")),
+        Options(fault=network, mixes=("read", "mixed"), targets=("follower",), places=("all",)),
+        Options(fault=network, value_bytes=(16 * 1024,), targets=leader),
+        Options(fault=network, loads=("64", OPEN), targets=leader),
+        Options(fault=network, costs=(50, 200), targets=leader),
+        Options(fault="net-slow", durations=(1.0, 10.0), targets=leader),
+        Options(fault=network, lab="lab5"),
         Options(fault=network, lab="lab6"),
-        Options(fault=delay, costs=(50, 200), targets=leader),
-        Options(fault=delay, value_bytes=(16 * 1024,), targets=leader),
-        Options(fault=delay, loads=("64", OPEN), targets=leader),
-        Options(fault=delay, durations=(1.0, 10.0), targets=leader),
     ]
 
 

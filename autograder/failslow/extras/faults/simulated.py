@@ -1,6 +1,7 @@
-"""The cells of a sweep in virtual time: exact, side by side, with the grader's measuring program.
+"""The cells of a sweep in virtual time: exact, side by side, with the program of measured runs.
 
-A run has three stages, as on real processes. It needs no privilege and no quiet machine.
+A run has three stages, as on real processes. It needs no privilege and no quiet machine. It carries
+no points, so the solution is in the process of the run, and not sealed: the run is the same.
 """
 
 import hashlib
@@ -15,18 +16,17 @@ from failslow.base.errors import CannotDo, CouldNotGrade
 from failslow.base.kit import Kit
 from failslow.build import cmake
 from failslow.build.compile import build_submission
-from failslow.build.recipe import given, load_recipe
+from failslow.build.recipe import MEASURED, given, load_recipe
 from failslow.extras.faults import catalogue, injection, sweep
 from failslow.extras.faults.catalogue import Catalogue
-from failslow.extras.faults.prediction import can_predict
 from failslow.extras.faults.stages import Stages
 from failslow.extras.faults.sweep import OPEN, Cell, Point
 from failslow.lab.labs import Lab, load_labs
 from failslow.lab.submission import collect
-from failslow.measurement.binary import RUN_TIMEOUT_S, binary_of
+from failslow.measurement.binary import RUN_TIMEOUT_S
 from failslow.measurement.settings import FOLLOWER, SUBMIT, load_settings
 
-BEFORE_S, AFTER_S = 2.0, 3.0
+BEFORE_S, AFTER_S = 2.0, 5.0
 """Recovery from lost packets takes seconds (document 004, appendix E)."""
 CRASH, DEAD = "crash", "dead"
 MIXES = {"read": "get", "mixed": "mixed", "write": "set"}
@@ -43,7 +43,6 @@ class System:
 
     lab: Lab
     binary: Path
-    replica: Path
     replicas: int
     seeds: tuple[int, ...]
     has_mixes: bool
@@ -60,7 +59,7 @@ class System:
     @property
     def subject(self) -> str:
         """All that the figures depend on."""
-        digest = hashlib.sha256(self.binary.read_bytes() + self.replica.read_bytes())
+        digest = hashlib.sha256(self.binary.read_bytes())
         return (
             f"{self.name} simulated {digest.hexdigest()[:16]}, {self.replicas} replicas,"
             f" {BEFORE_S:g} and {AFTER_S:g} s, {len(self.seeds)} seeds"
@@ -68,24 +67,20 @@ class System:
 
 
 def system(kit: Kit, lab_id: str, tree: Path | None, replicas: int, seeds: int) -> System:
-    """`tree`: a solution, or None for the reference. CannotDo for a lab without a measurement, for
-    a solution that does not compile, and in a student's kit."""
-    if not can_predict():
-        raise CannotDo("--simulated: this kit has no measurement")
+    """`tree`: a solution, or None for the reference. CannotDo for a lab without a measurement,
+    and for a solution that does not compile."""
     labs = load_labs(kit)
     lab = labs.get(lab_id)
     if lab.measurement is None:
         raise CannotDo(f"--lab: {lab.id} has no measurement (lab2, lab3, lab5, lab6)")
-    recipe = load_recipe(kit)
-    replica = recipe.replica(lab)
     cmake.configure(kit)
-    cmake.build(kit, targets=[binary_of(lab), catalogue.PROGRAM, *given(kit, [replica])])
+    recipe = load_recipe(kit)
+    target = recipe.sim(lab, f"{lab.id}{MEASURED}")
+    cmake.build(kit, targets=[catalogue.PROGRAM, *given(kit, [target])])
     submission = collect(kit, labs, tree or kit.reference, lab.id)
-    built = build_submission(kit, labs, submission, recipe, [replica]) / replica.name
     return System(
         lab,
-        kit.binary(binary_of(lab)),
-        built,
+        build_submission(kit, labs, submission, recipe, [target]) / target.name,
         replicas,
         tuple(range(1, seeds + 1)),
         SUBMIT not in dict(load_settings(kit, lab).loads),
@@ -141,7 +136,6 @@ def _command(of: System, point: Point, seed: int) -> list[str | Path]:
     argv: list[str | Path] = [
         of.binary,
         f"--roles={','.join(of.roles)}",
-        f"--replica={of.replica}",
         f"--replicas={of.replicas}",
         f"--seed={seed}",
         f"--clients-at={PLACES[point.at]}",
