@@ -42,10 +42,9 @@ void AddChecked(CLI::App& app, const std::string& name, std::string& text,
 }
 
 void AddLoad(CLI::App& app, RunOptions& options) {
-  auto* const rate = app.add_option("--rate", options.rate, "offered operations per second");
-  app.add_option("--clients", options.clients, "of a closed loop instead")
-      ->check(CLI::Range(1, 10'000))
-      ->excludes(rate);
+  app.add_option("--rate", options.rate, "offered operations per second");
+  app.add_option("--clients", options.clients, "in a closed loop, whatever the rate")
+      ->check(CLI::Range(0, 10'000));
   app.add_option("--clients-at", options.load.at, "the replicas that clients send commands to")
       ->transform(CLI::CheckedTransformer(kPlaces));
   app.add_option("--value-bytes", options.load.value_bytes)->check(CLI::Range(32, 1 << 20));

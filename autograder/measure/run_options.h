@@ -21,8 +21,8 @@ struct RunOptions {
   std::string shape = "before";  // see run_shape.h
   std::vector<int> slow;         // the places that the fault strikes, see FollowersAt; and ...
   std::string victim;            // ... if it is not empty, the proposer's role that it strikes
-  double rate = 0;               // offered operations per second; or ...
-  int clients = 0;               // ... above 0: a closed loop of so many instead
+  double rate = 0;               // offered operations per second
+  int clients = 0;               // in a closed loop; 0: arrivals come at the rate
   ClientLoad load;               // where clients send commands, and their sizes
   int costs_percent = 100;       // of all costs of a processor: below 100, it is faster
   int perturb = 0;               // see sealed::SealedOptions
