@@ -450,7 +450,7 @@ def _print(name: str, rows: Sequence[Row], others: Sequence[Row]) -> None:
         zone = row.danger_zone
         table.add_row(
             row.point.target,
-            ", ".join(findings.unusual(row.point)) or "as usual",
+            ", ".join(row.point.unusual) or "as usual",
             row.point.kind,
             ", ".join(f"{round(100 * cell.loss.value)}" for cell in row.cells) + " %",
             f"{zone[0].fault} to {zone[1].fault}" if zone else "-",

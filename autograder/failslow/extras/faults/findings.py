@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from failslow.extras.faults.sweep import CLEARLY, LITTLE, MUCH, Cell, Point, Row, measured
+from failslow.extras.faults.sweep import CLEARLY, LITTLE, MUCH, Cell, Row, measured
 from failslow.measurement.settings import FOLLOWER
 
 HOLDS, DOES_NOT, UNKNOWN, READ = "holds", "does not hold", "not measured", "to be read"
@@ -50,7 +50,7 @@ def _systems_differ(rows: Sequence[Row]) -> Judged:
     """By the weakest delay on the network of any proposer that costs a notable share."""
     least: dict[str, tuple[float, Cell | None]] = {}
     for row in rows:
-        if (row.point.kind, row.point) != ("net-slow", _plain(row.point)):
+        if row.point.kind != "net-slow" or row.point.unusual:
             continue
         name = f"{row.point.system} ({row.point.target})"
         costly = next((cell for cell in row.cells if cell.loss.value > NOTABLE), None)
@@ -68,11 +68,6 @@ def _systems_differ(rows: Sequence[Row]) -> Judged:
         + (f"first at {other.fault}" if other else f"never loses {_percent(NOTABLE)}")
     )
     return (HOLDS if most >= FAR * amount else DOES_NOT), seen
-
-
-def _plain(point: Point) -> Point:
-    """The point with all axes but the fault as usual."""
-    return Point(point.system, point.target, point.kind, point.amount, point.seconds)
 
 
 def _non_monotonic(rows: Sequence[Row]) -> Judged:
@@ -310,23 +305,8 @@ def _costs(cell: Cell) -> str:
 
 
 def _work(cell: Cell, before: str = "") -> str:
-    words = unusual(cell.point)
+    words = cell.point.unusual
     return before + ", ".join(words) if words else ("" if before else "as usual")
-
-
-def unusual(point: Point) -> list[str]:
-    """The axes that are not as in most cells, in words."""
-    of = _plain(point)
-    words = {
-        f"{point.mix}s" if point.mix == "read" else point.mix: point.mix != of.mix,
-        f"values of {point.value_bytes} bytes": point.value_bytes != of.value_bytes,
-        "open loop" if point.load == "open" else f"{point.load} clients": point.load != of.load,
-        {"one": "clients at one follower", "all": "clients at all replicas"}.get(
-            point.at, ""
-        ): point.at != of.at,
-        f"costs of {point.costs} %": point.costs != of.costs,
-    }
-    return [text for text, is_so in words.items() if is_so]
 
 
 def _loss(cell: Cell) -> str:

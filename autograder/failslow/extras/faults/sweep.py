@@ -25,6 +25,8 @@ LITTLE, MUCH = 0.1, 0.5
 """The bounds of a danger zone (document 004, section 3.3)."""
 RATIO_MAX = 1.5
 """Of two strengths, one on each side of such a bound: then it is known well enough."""
+USUAL_S = (2.0, 3.0)
+"""For which a fault holds: quickly, or as a rule."""
 DIGITS = 2
 """Of a strength that bisection has found."""
 STRONGER_IS_MORE = ("nanoseconds", "per-mille")
@@ -51,6 +53,20 @@ class Point:
     load: str = "8"
     at: str = "leader"
     costs: int = 100
+
+    @property
+    def unusual(self) -> list[str]:
+        """The axes that are not as in most cells, in words."""
+        usual = {each.name: each.default for each in fields(Point)}
+        words = {
+            "mix": "reads" if self.mix == "read" else f"{self.mix} commands",
+            "value_bytes": f"values of {self.value_bytes:,} bytes",
+            "load": "open loop" if self.load == OPEN else f"{self.load} clients",
+            "at": f"clients at {'one follower' if self.at == 'one' else 'all replicas'}",
+            "costs": f"a processor at {self.costs} % of the costs",
+        }
+        found = [text for name, text in words.items() if getattr(self, name) != usual[name]]
+        return found if self.seconds in USUAL_S else [*found, f"for {self.seconds:g} s"]
 
 
 @dataclass(frozen=True)
@@ -163,9 +179,10 @@ def measured(rows: Sequence[Row]) -> list[Row]:
 def rows_of(cells: Sequence[Cell], catalogue: Catalogue) -> list[Row]:
     def place(cell: Cell) -> tuple[object, ...]:
         kind = catalogue.kinds[cell.point.kind]
-        axes = asdict(cell.point) | {"kind": kind.number, "amount": _severity(kind, cell.point)}
-        others = (axes[name] for name in axes if name not in ("kind", "amount"))
-        return (*others, axes["kind"], axes["amount"])
+        point = cell.point
+        what = (kind.number, _severity(kind, point))
+        rest = [value for name, value in asdict(point).items() if name not in ("kind", "amount")]
+        return point.system, point.target, len(point.unusual), *rest, *what
 
     return [
         Row(which, tuple(members))

@@ -31,7 +31,7 @@ svg.plot .line { fill: none; stroke: #1a56c4; stroke-width: 1.8; }
 </style>"""
 STEPS = 20
 """Shades of the map."""
-PLOTS = 3
+PLOTS = 2
 """Faults of each role that are drawn over time."""
 
 LEGEND = (
@@ -73,7 +73,7 @@ def over_time(name: str, rows: Sequence[Row]) -> str:
     for cell in _drawn(rows):
         points = list(sweep.over_time(cell))
         where = f"{cell.fault} on a {cell.point.target} of {name}"
-        words = ", ".join(findings.unusual(cell.point))
+        words = ", ".join(cell.point.unusual)
         parts.append(f"<h3>{html.escape(where)}{f', {words}' if words else ''}</h3>")
         for at, title in ((1, "commands/s"), (2, "mean latency (ms)")):
             series = {where: [(point[0], point[at]) for point in points]}
@@ -89,25 +89,23 @@ def with_few_series(rows: Sequence[Row]) -> list[Cell]:
 
 
 def _drawn(rows: Sequence[Row]) -> list[Cell]:
-    """Of each role the costliest usual cells of different faults. A committed result has no other
-    series."""
+    """Of each role the costliest cells of different faults, and the costliest with a new leader. A
+    committed result has no other series."""
     found: list[Cell] = []
     for _, members in groupby(rows, lambda row: row.point.target):
-        worst = [
-            max(row.cells, key=lambda cell: cell.loss.value)
-            for row in members
-            if row.point.kind != CRASH and not findings.unusual(row.point)
-        ]
-        worst.sort(key=lambda cell: -cell.loss.value)
-        found += [cell for cell in worst if cell.series][:PLOTS]
-    return found
+        cells = [cell for row in members for cell in row.cells if row.point.kind != CRASH]
+        cells.sort(key=lambda cell: -cell.loss.value)
+        worst = {cell.point.kind: cell for cell in reversed(cells)}.values()
+        found += sorted(worst, key=cells.index)[:PLOTS]
+        found += [cell for cell in cells if cell.leader_changes][:1]
+    return [cell for cell in found if cell.series]
 
 
 def recovery(rows: Sequence[Row]) -> str:
     """A table: the longest recovery and the largest residue of each fault."""
     lines = []
     for row in rows:
-        if row.point.kind == CRASH or findings.unusual(row.point):
+        if row.point.kind == CRASH or row.point.unusual:
             continue
         times = [cell.recovery_s for cell in row.cells]
         slowest = "not in the run" if None in times else f"{max(each or 0 for each in times):.1f} s"
@@ -130,7 +128,7 @@ def judged(name: str, rows: Sequence[Row], others: Sequence[Row]) -> str:
 def _map(rows: Sequence[Row]) -> str:
     lines = "".join(
         f'<tr><th scope="row">{html.escape(row.point.kind)}'
-        f"<small>{html.escape(', '.join(findings.unusual(row.point)))}</small></th>"
+        f"<small>{html.escape(', '.join(row.point.unusual))}</small></th>"
         f"{''.join(_cell(row, cell) for cell in row.cells)}</tr>"
         for row in rows
     )
