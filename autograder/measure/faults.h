@@ -1,5 +1,5 @@
-// The faults of the measurement, by name: "none", "dead", the presets of the catalogue, and any kind
-// of it that slows a replica with an amount, such as "net-slow:2000000" (in the kind's unit).
+// The faults of the measurement, by name: "none", "dead", the presets of the catalogue, and any
+// kind of it that slows a replica with an amount, such as "net-slow:2000000" (in the kind's unit).
 #pragma once
 
 #include <optional>

@@ -58,9 +58,8 @@ inline sim::Profile ProfileOf(const std::string& name) {
 // The profile on other processors: each cost is this share of what it was.
 inline sim::Profile WithCosts(sim::Profile profile, int percent) {
   sim::CpuModel& cpu = profile.cpu;
-  for (Duration* const cost :
-       {&cpu.per_step, &cpu.per_frame, &cpu.per_client_frame, &cpu.per_io, &cpu.per_kib,
-        &cpu.per_io_kib, &cpu.per_observation}) {
+  for (Duration* const cost : {&cpu.per_step, &cpu.per_frame, &cpu.per_client_frame, &cpu.per_io,
+                               &cpu.per_kib, &cpu.per_io_kib, &cpu.per_observation}) {
     *cost = *cost * percent / 100;
   }
   return profile;

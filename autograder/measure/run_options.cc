@@ -24,9 +24,8 @@ std::uint64_t SeedOf(const std::string& text) {
   throw CLI::ValidationError("--seed", "'" + text + "' is no decimal number of 64 bits");
 }
 
-const std::map<std::string, ClientsAt> kPlaces = {{"proposers", ClientsAt::kProposers},
-                                                  {"one", ClientsAt::kOne},
-                                                  {"all", ClientsAt::kAll}};
+const std::map<std::string, ClientsAt> kPlaces = {
+    {"proposers", ClientsAt::kProposers}, {"one", ClientsAt::kOne}, {"all", ClientsAt::kAll}};
 
 // An option whose text `check` throws std::invalid_argument for, if it is wrong.
 void AddChecked(CLI::App& app, const std::string& name, std::string& text,

@@ -37,7 +37,7 @@ struct RunResult {
   // ended (a claim), and requests to other replicas without an answer (counted from frames).
   std::uint64_t unfinished_coroutines = 0;
   std::uint64_t pending_requests = 0;
-  std::vector<PeerId> slow;          // the replicas that the fault strikes
+  std::vector<PeerId> slow;  // the replicas that the fault strikes
   // Of a run with stages: how often the proposers of the window's begin were replaced.
   std::optional<int> proposer_changes;
   std::uint64_t lag = 0;             // entries: the most that a slow replica was behind, in it

@@ -19,7 +19,7 @@ namespace depfast::measure {
 //   the window's end
 // - long-onset: the same with 90 s
 // - changing: the window is long, for a load that changes
-// - stages:2000,4000,3000: the window has 2 s before the fault, 4 s with it and 3 s after it (in ms)
+// - stages:2000,4000,3000: 2 s of the window before the fault, 4 s with it, 3 s after it (in ms)
 std::vector<std::string> ShapeNames();
 
 // The load of a run of this shape, if it begins at `start`. Without a fault the shape sets only the

@@ -46,8 +46,8 @@ struct Answer {
 // The answer in a frame; nothing if it is no reply.
 std::optional<Answer> AnswerIn(const Dialect& dialect, std::string_view bytes);
 
-// Whether the replica commits a probe in `patience`: it leads, or is one of two that propose. Not if
-// it is down.
+// Whether the replica commits a probe in `patience`: it leads, or is one of two that propose. Not
+// if it is down.
 bool Proposes(const real::Endpoint& replica, const Dialect& dialect, Duration patience = 500ms);
 
 // Waits until something has happened, or `until` has come. Throws std::system_error.

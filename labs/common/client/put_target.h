@@ -27,8 +27,8 @@ class PutTarget {
   // for the next Await before it is sent, so that many requests share a system call.
   virtual void Start(std::uint64_t id, std::string_view key, std::string_view value) = 0;
 
-  // Waits until a put ends or `until` has come, and adds the puts that have ended. A new leader gets
-  // the puts that the old one has not answered, so a change costs time and no put. May return
+  // Waits until a put ends or `until` has come, and adds the puts that have ended. A new leader
+  // gets the puts that the old one has not answered, so a change costs time and no put. May return
   // earlier, with nothing. Throws std::exception when the measurement is lost: a replica answers
   // with an error.
   virtual void Await(Clock::time_point until, std::vector<Ended>& ended) = 0;

@@ -39,8 +39,8 @@ struct Subject {
 };
 
 // Makes the subject of one run. The checker watches `simulator` and writes into `history`. Call it
-// before Simulator::Start. Both must outlive the subject. Throws std::invalid_argument, in one line,
-// for a load that the lab's clients cannot make.
+// before Simulator::Start. Both must outlive the subject. Throws std::invalid_argument, in one
+// line, for a load that the lab's clients cannot make.
 using MakeSubject = std::function<Subject(sim::Simulator& simulator, testkit::History& history,
                                           const ClientLoad& load)>;
 

@@ -1,4 +1,5 @@
-// The puts of a load generator while the leader changes, with replicas that answer as they are told.
+// The puts of a load generator while the leader changes, with replicas that answer as they are
+// told.
 #include "frame_target.h"
 
 #include <gtest/gtest.h>
@@ -81,8 +82,8 @@ class FakeReplica {
     if (conduct_ == Conduct::kIsSilent) return;
     std::string error;
     const auto request = DecodeFrame(frame, error);
-    const auto reply = EncodeFrame({FrameKind::kReply, 1, request->header.call, {}},
-                                   conduct_ == Conduct::kLeads);
+    const auto reply =
+        EncodeFrame({FrameKind::kReply, 1, request->header.call, {}}, conduct_ == Conduct::kLeads);
     const auto length = real::EncodeLength(reply.size());
     Send(peer, std::string(length.data(), length.size()) + reply);
   }

@@ -9,8 +9,7 @@ namespace {
 
 Subject MakeRaftSubject(sim::Simulator& simulator, testkit::History& history,
                         const ClientLoad& load) {
-  return SubmitSubject(std::make_unique<raft::RaftChecker>(simulator, &history), simulator,
-                       load);
+  return SubmitSubject(std::make_unique<raft::RaftChecker>(simulator, &history), simulator, load);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace depfast::kv {
 namespace {
 
-constexpr std::size_t kKeys = 128;  // few enough that reads see recent writes
+constexpr std::size_t kKeys = 128;      // few enough that reads see recent writes
 constexpr std::uint64_t kStream = 901;  // of the choices of commands and keys
 
 }  // namespace
@@ -31,8 +31,8 @@ KvLoad::KvLoad(sim::Simulator& simulator, const LogChecker& log, const ClientLoa
       keys_(kKeys) {
   const int places = load.at == ClientsAt::kAll ? simulator.options().replicas : 1;
   for (int i = 0; i < places; ++i) {
-    clients_.emplace_back(simulator, ClientOptions{.answer_timeout = load.answer_timeout,
-                                                   .give_up = load.give_up});
+    clients_.emplace_back(
+        simulator, ClientOptions{.answer_timeout = load.answer_timeout, .give_up = load.give_up});
   }
 }
 
@@ -80,24 +80,24 @@ void KvLoad::Set(const std::string& name, Key& key, std::function<void(bool ok)>
   const Command command = {"SET", name, TextOf(value)};
   const CommandDigest entry = DigestOf(EncodeCommand(command));
   NextClient().Execute(command,
-                  [this, &key, value, entry, done = std::move(done)](const KvOutcome& end) {
-                    const bool ok = end.is_known() && end.reply->kind == Reply::Kind::kStatus;
-                    if (ok) Know(key, key.writes.at(value));
-                    if (ok && !log_.HasApplied(entry)) {
-                      Untrue("a client was told OK, but no replica has applied its SET");
-                    }
-                    done(ok);
-                  });
+                       [this, &key, value, entry, done = std::move(done)](const KvOutcome& end) {
+                         const bool ok = end.is_known() && end.reply->kind == Reply::Kind::kStatus;
+                         if (ok) Know(key, key.writes.at(value));
+                         if (ok && !log_.HasApplied(entry)) {
+                           Untrue("a client was told OK, but no replica has applied its SET");
+                         }
+                         done(ok);
+                       });
 }
 
 void KvLoad::Get(const std::string& name, Key& key, std::function<void(bool ok)> done) {
   NextClient().Execute({"GET", name},
-                  [this, name, &key, begun = simulator_.now(), latest = key.latest_begin,
-                   done = std::move(done)](const KvOutcome& end) {
-                    const bool ok = end.is_known() && end.reply->kind != Reply::Kind::kError;
-                    if (ok) OnRead(name, key, begun, latest, *end.reply);
-                    done(ok);
-                  });
+                       [this, name, &key, begun = simulator_.now(), latest = key.latest_begin,
+                        done = std::move(done)](const KvOutcome& end) {
+                         const bool ok = end.is_known() && end.reply->kind != Reply::Kind::kError;
+                         if (ok) OnRead(name, key, begun, latest, *end.reply);
+                         done(ok);
+                       });
 }
 
 // `latest_begin`: the key's when the read began.

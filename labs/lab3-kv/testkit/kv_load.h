@@ -23,8 +23,8 @@
 
 namespace depfast::kv {
 
-// The mixes of commands by name, with their reads in per cent. "set" and "get" have 5 % of the other
-// command, as YCSB's workload B has, and "mixed" has half of each, as its workload A has.
+// The mixes of commands by name, with their reads in per cent. "set" and "get" have 5 % of the
+// other command, as YCSB's workload B has, and "mixed" has half of each, as its workload A has.
 const std::map<std::string, int>& Mixes();
 
 class KvLoad {

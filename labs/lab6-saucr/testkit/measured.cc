@@ -9,8 +9,7 @@ namespace {
 
 Subject MakeSaucrSubject(sim::Simulator& simulator, testkit::History& history,
                          const ClientLoad& load) {
-  return SubmitSubject(std::make_unique<saucr::SaucrChecker>(simulator, &history), simulator,
-                       load);
+  return SubmitSubject(std::make_unique<saucr::SaucrChecker>(simulator, &history), simulator, load);
 }
 
 }  // namespace
