@@ -78,7 +78,7 @@ def _non_monotonic(rows: Sequence[Row]) -> Judged:
         return DOES_NOT, "no stronger fault costs clearly less than a weaker one"
     row, cell = max(milder, key=lambda each: _worst_before(*each).loss.value - each[1].loss.value)
     worst = _worst_before(row, cell)
-    return HOLDS, f"{_costs(worst)}, but {cell.fault} {_loss(cell)}; such cells: {len(milder)}"
+    return HOLDS, f"{_costs(worst)}; {cell.fault}: {_loss(cell)}; such cells: {len(milder)}"
 
 
 def _worst_before(row: Row, cell: Cell) -> Cell:
@@ -128,8 +128,8 @@ def _resources_harm(rows: Sequence[Row]) -> Judged:
     better = [(fast, slow) for fast, slow in pairs if slow.loss.low > fast.loss.high + CLEARLY]
     fast, slow = max(worse or pairs, key=lambda pair: pair[0].loss.value - pair[1].loss.value)
     seen = (
-        f"{_costs(fast)} with the faster processor, {_loss(slow)} with one of a quarter of its"
-        f" speed; more in {len(worse)} of {len(pairs)} pairs, less in {len(better)}"
+        f"{fast.fault} on a {fast.point.target}: {_loss(fast)}, and {_loss(slow)} with a quarter of"
+        f" the processor's speed; more in {len(worse)} of {len(pairs)} pairs, less in {len(better)}"
     )
     return (HOLDS if len(worse) > len(better) else DOES_NOT), seen
 
@@ -146,7 +146,9 @@ def _workload_matters(rows: Sequence[Row]) -> Judged:
     one, two = max(pairs, key=lambda pair: abs(pair[0].loss.value - pair[1].loss.value))
     low, high = sorted((one, two), key=lambda cell: cell.loss.value)
     differ = high.loss.low > low.loss.high and high.loss.value > TIMES * low.loss.value
-    return (HOLDS if differ else DOES_NOT), f"{_costs(high)}; {_work(low)}: {_loss(low)}"
+    return (
+        HOLDS if differ else DOES_NOT
+    ), f"{_costs(high)}; {_work(low) or 'as usual'}: {_loss(low)}"
 
 
 def _danger_zones(rows: Sequence[Row]) -> Judged:
@@ -156,7 +158,7 @@ def _danger_zones(rows: Sequence[Row]) -> Judged:
     if not zones:
         return DOES_NOT, "no fault goes from little to much"
     one, two = min(zones, key=_width)
-    seen = f"{_costs(one)}, {two.fault} {_loss(two)}; {len(zones)} of {len(rows)} rows have one"
+    seen = f"{_costs(one)}; {two.fault}: {_loss(two)}; {len(zones)} of {len(rows)} rows have one"
     return HOLDS, seen
 
 
@@ -172,10 +174,10 @@ def _tail_diluted(rows: Sequence[Row]) -> Judged:
     hidden = [cell for cell in costly if cell.p99 < DILUTED]
     if not hidden:
         least = min(costly, key=lambda cell: cell.p99)
-        return DOES_NOT, f"{_costs(least)}, and its 99th percentile grows by {_percent(least.p99)}"
+        return DOES_NOT, f"{_costs(least)}; its 99th percentile grows by {_percent(least.p99)}"
     worst = max(hidden, key=lambda cell: cell.loss.value)
     return HOLDS, (
-        f"{_costs(worst)}, and the 99th percentile of the run grows by {_percent(worst.p99)};"
+        f"{_costs(worst)}; the 99th percentile of the run grows by {_percent(worst.p99)};"
         f" {len(hidden)} of {len(costly)} costly cells"
     )
 
@@ -212,7 +214,7 @@ def _clients_stay(rows: Sequence[Row]) -> Judged:
     if not apart:
         return DOES_NOT, f"in none of {len(pairs)} pairs do clients at the slow follower lose more"
     one, two = max(apart, key=lambda pair: pair[0].loss.value - pair[1].loss.value)
-    return HOLDS, f"{_costs(one)}, and stay; at the leader they lose {_loss(two)}"
+    return HOLDS, f"{_costs(one)}; they stay, and at the leader they lose {_loss(two)}"
 
 
 def _never_triggered(rows: Sequence[Row]) -> Judged:
@@ -252,29 +254,45 @@ def _fail_early(rows: Sequence[Row]) -> Judged:
     worst, instead = max(pairs, key=lambda pair: pair[0].loss.value - pair[1].loss.value)
     seen = (
         f"{ended} of {len(pairs)} slow replicas ended. Ending would pay in {len(gains)}:"
-        f" {_costs(worst)}, dead {_loss(instead)}"
+        f" {_costs(worst)}; dead: {_loss(instead)}"
     )
     return (HOLDS if ended else DOES_NOT), seen
 
 
-_SYSTEMS_DIFFER = "The same slow fault has radically different consequences across systems"
-_FAIL_EARLY = "Systems fail early: they end a slow process"
+_SYSTEMS_DIFFER = "The same fault has radically different consequences (25 % at 1 ms, or at 100 ms)"
+_FAIL_EARLY = "Systems fail early: they end a slow process (CockroachDB after 20 s)"
 _OF_ONE: tuple[tuple[int, str, Callable[[Sequence[Row]], Judged]], ...] = (
-    (2, "A stronger fault may cost less than a weaker one", _non_monotonic),
-    (3, "Kinds of faults differ much in what they cost", _kinds_differ),
-    (4, "A slow follower may cost more than a slow leader", _followers_worse),
-    (5, "More resources make a slow fault worse", _resources_harm),
-    (6, "The cost of a fault depends on the workload", _workload_matters),
-    (7, "There are danger zones: a little stronger, and much is lost", _danger_zones),
+    (2, "A stronger fault may cost less than a weaker one (half of the systems)", _non_monotonic),
+    (3, "Kinds of faults differ in what they cost (up to 10 times)", _kinds_differ),
+    (4, "A slow follower may cost more than a slow leader (etcd: 45 and 31 %)", _followers_worse),
+    (
+        5,
+        "More resources make a slow fault worse (etcd, 10 ms: 7 % with one core, 72 % with five)",
+        _resources_harm,
+    ),
+    (6, "The cost of a fault depends on the workload (up to 7.2 times)", _workload_matters),
+    (7, "A little stronger, and much is lost (etcd's leader, reads: 0.5 to 2 ms)", _danger_zones),
     (
         8,
-        "Tuned configurations help against one fault, and not under other workloads",
+        "Tuning helps against one fault, not under other work (HBase: 27 %, and over 90 %)",
         lambda _: (UNKNOWN, "our store has no threshold to tune; lab 7's page tunes a static pair"),
     ),
-    (9, "Tail latency hides slow faults among fast commands", _tail_diluted),
-    (11, "Only a severe fault of the leader makes the replicas elect another", _only_severe_elect),
-    (12, "Clients and servers know different things of a slow replica", _clients_stay),
-    (13, "Conservative thresholds are not reached even under severe faults", _never_triggered),
+    (
+        9,
+        "Fast commands dilute tail latency (etcd: the 99.9th percentile grows by 0.3 to 5.5 %)",
+        _tail_diluted,
+    ),
+    (
+        11,
+        "Only a severe fault of the leader elects another (etcd: 70 % of packets, not 10 %)",
+        _only_severe_elect,
+    ),
+    (12, "Clients and servers know different things (a follower of etcd: 68 %)", _clients_stay),
+    (
+        13,
+        "Thresholds are not reached under severe faults (HBase: 32 of 100 slow syncs, at 98 %)",
+        _never_triggered,
+    ),
 )
 _READ = (
     (
@@ -301,12 +319,12 @@ def _pairs(rows: Sequence[Row], **axis: tuple[object, object]) -> Iterator[tuple
 
 
 def _costs(cell: Cell) -> str:
-    return f"{cell.fault} on a {cell.point.target}{_work(cell, ', ')} costs {_loss(cell)}"
+    work = f" ({_work(cell)})" if _work(cell) else ""
+    return f"{cell.fault} on a {cell.point.target}{work}: {_loss(cell)}"
 
 
-def _work(cell: Cell, before: str = "") -> str:
-    words = cell.point.unusual
-    return before + ", ".join(words) if words else ("" if before else "as usual")
+def _work(cell: Cell) -> str:
+    return ", ".join(cell.point.unusual)
 
 
 def _loss(cell: Cell) -> str:
