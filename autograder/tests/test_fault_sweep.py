@@ -365,6 +365,15 @@ def test_points_are_all_combinations(known: Catalogue) -> None:
     assert {each.mix for each in points} == {"read"}
 
 
+def test_any_axis_replaces_the_handbooks_plan() -> None:
+    axes = {"fault": "cpu-slow", "strength": "5%", "targets": ["leader"], "durations": (1.0,)}
+    axes |= {"value_bytes": (9,), "loads": ("8",), "mixes": ("read",), "places": ("all",)}
+    axes |= {"costs": (50,), "lab": "lab5", "quick": True}
+    assert all(Options(**{name: value}).has_axes for name, value in axes.items())
+    assert not Options(simulated=True, replicas=5, seeds=3, out=Path("x")).has_axes
+    assert {plan.lab for plan in sweeps.handbook()} == {None, "lab5", "lab6"}
+
+
 def test_the_page_marks_what_is_dangerous() -> None:
     rows = [
         row(cell(MS, -0.001), cell(2 * MS, 0.8), cell(3 * MS, 0.5)),

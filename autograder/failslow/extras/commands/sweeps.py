@@ -156,7 +156,8 @@ class Options:
     @property
     def has_axes(self) -> bool:
         axes = (self.fault, self.targets, self.durations, self.value_bytes, self.loads)
-        return any((*axes, self.mixes, self.places, self.costs, self.lab, self.quick))
+        more = (self.mixes, self.places, self.costs, self.strength, self.lab, self.quick)
+        return any((*axes, *more))
 
     def points(self, system: str, roles: Sequence[str], faults: Faults) -> list[Point]:
         """All combinations of the axes."""
