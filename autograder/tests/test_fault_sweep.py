@@ -228,13 +228,16 @@ def test_a_sweep_goes_on_with_what_is_there(tmp_path: Path) -> None:
 def test_finding_1() -> None:
     mine = row(cell(MS, 0.3), cell(100 * MS, 0.9))
     assert judged(1, mine)[0] == UNKNOWN
-    far = row(cell(MS, 0.1, system="etcd"), cell(10 * MS, 0.3, system="etcd"))
-    verdict, seen = judged(1, mine, others=[far])
-    assert (verdict, "etcd (leader) first at net-slow 10 ms" in seen) == (HOLDS, True)
-    near = row(cell(2 * MS, 0.3, system="etcd"))
-    assert judged(1, mine, others=[near])[0] == DOES_NOT
-    never = row(cell(MS, 0.1, system="etcd"))
-    assert "never loses 25 %" in judged(1, mine, others=[never])[1]
+    pilots = [row(cell(100 * MS, loss, system="b", target=f"{loss}")) for loss in (-0.1, 0.05)]
+    verdict, seen = judged(1, mine, others=pilots)
+    assert (verdict, "leader: 90 % in mine; net-slow 100 ms on a 0.05: 5 % in b" in seen) == (
+        HOLDS,
+        True,
+    )
+    assert judged(1, mine, others=[row(cell(100 * MS, 0.2, system="b"))])[0] == DOES_NOT
+    follower = row(cell(100 * MS, 0.0, system="b", target="follower"))
+    assert judged(1, mine, others=[follower])[0] == UNKNOWN
+    assert judged(1, mine, others=[row(cell(7 * MS, 0.0, system="b"))])[0] == UNKNOWN
 
 
 def test_finding_2() -> None:

@@ -10,11 +10,6 @@ from failslow.measurement.settings import FOLLOWER
 HOLDS, DOES_NOT, UNKNOWN, READ = "holds", "does not hold", "not measured", "to be read"
 TIMES = 2.0
 """A growth by this factor is more than noise."""
-NOTABLE = 0.25
-"""A notable degradation (document 004, section 3.1)."""
-FAR = 10.0
-"""Two systems differ radically if one endures a delay that is so many times the other's. The
-document has a factor of 100."""
 DILUTED = 0.1
 """A 99th percentile that grows by less shows nothing."""
 LATE_A_MINUTE = 100
@@ -47,27 +42,27 @@ def of(rows: Sequence[Row], others: Sequence[Row] = ()) -> list[Finding]:
 
 
 def _systems_differ(rows: Sequence[Row]) -> Judged:
-    """By the weakest delay on the network of any proposer that costs a notable share."""
-    least: dict[str, tuple[float, Cell | None]] = {}
-    for row in rows:
-        if row.point.kind != "net-slow" or row.point.unusual:
+    """By one fault: much for the worst proposer of a system, and little for that of another."""
+    worst: dict[tuple[str, int], dict[str, Cell]] = {}
+    for cell in (cell for row in rows for cell in row.cells):
+        point = cell.point
+        if point.unusual or point.target == FOLLOWER:
             continue
-        name = f"{row.point.system} ({row.point.target})"
-        costly = next((cell for cell in row.cells if cell.loss.value > NOTABLE), None)
-        least[name] = (costly.point.amount if costly else float("inf"), costly)
-    if len({name.split()[0] for name in least}) < 2:
+        of_fault = worst.setdefault((point.kind, point.amount), {})
+        known = of_fault.setdefault(point.system, cell)
+        of_fault[point.system] = max(known, cell, key=lambda each: each.loss.value)
+    pairs = [
+        (low, high)
+        for cells in worst.values()
+        if len(cells) > 1
+        for low, *_, high in [sorted(cells.values(), key=lambda cell: cell.loss.value)]
+    ]
+    if not pairs:
         return UNKNOWN, "one system alone"
-    weak, strong = (
-        min(least, key=lambda each: least[each][0]),
-        max(least, key=lambda each: least[each][0]),
-    )
-    (amount, cell), (most, other) = least[weak], least[strong]
-    seen = (
-        f"{weak} loses {_percent(cell.loss.value) if cell else 'little'} at"
-        f" {cell.fault if cell else 'every delay'}; {strong} "
-        + (f"first at {other.fault}" if other else f"never loses {_percent(NOTABLE)}")
-    )
-    return (HOLDS if most >= FAR * amount else DOES_NOT), seen
+    low, high = max(pairs, key=lambda pair: pair[1].loss.value - pair[0].loss.value)
+    differ = low.loss.value <= LITTLE and high.loss.value >= MUCH
+    seen = f"{_costs(high)} in {high.point.system}; {_costs(low)} in {low.point.system}"
+    return (HOLDS if differ else DOES_NOT), seen
 
 
 def _non_monotonic(rows: Sequence[Row]) -> Judged:
