@@ -3,6 +3,7 @@
 import argparse
 import json
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from failslow.extras.systems.description import ANY
 from failslow.extras.systems.running import SystemBench
 
 PROGRAMS = (catalogue.PROGRAM, slow_syncs.PROGRAM)
-CLIENTS, WARM_UP_MS, WINDOW_MS = 4, 200, 1000
+CLIENTS, WINDOW_MS = 4, 1000
 STOP = "cpu-slow"
 STOP_PERCENT, STOP_S = 50, 1.0
 
@@ -97,7 +98,8 @@ def _all(bench: SystemBench, what: str) -> list[int]:
 
 
 def _load(bench: SystemBench, name: str) -> Found:
-    words = ("--clients", CLIENTS, "--warm-up-ms", WARM_UP_MS, "--window-ms", WINDOW_MS)
+    warm_up = ("--warm-up-ms", round(bench.warm_up_s * 1000))
+    words = ("--clients", CLIENTS, *warm_up, "--window-ms", WINDOW_MS)
     argv = replace(bench, mix=name).put_load(*words)
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -137,13 +139,14 @@ def _stop(bench: SystemBench) -> Found:
     """Under a load, a replica is stopped for half of the time."""
     number = bench.place.replicas[-1]
     kind = bench.place.catalogue.kinds[STOP]
-    words = ("--clients", CLIENTS, "--warm-up-ms", 0, "--window-ms", round(STOP_S * 1000) + 500)
+    words = ("--clients", CLIENTS, "--window-ms", round((bench.warm_up_s + 2 * STOP_S) * 1000))
     with subprocess.Popen(bench.put_load(*words), stdout=subprocess.DEVNULL) as load:
+        time.sleep(bench.warm_up_s)
         before = bench.count(number, tally.STOPS)
         injection.inject(
             bench.place, Injection(kind, STOP_PERCENT, number, (), STOP_S), lambda: None
         )
-        load.wait()
+        load.terminate()
     counted = bench.count(number, tally.STOPS) - before
     text = f"replica {number} was stopped at work at {counted.slowed} of {counted.all} looks"
     return Found("processor", text, counted.slowed > 0)

@@ -50,6 +50,11 @@ class Bench(ABC):
         program = self.layout.program(self.program).read_bytes()
         return hashlib.sha256(program).hexdigest()[:16]
 
+    @property
+    def warm_up_s(self) -> float:
+        """Of a load, before its figures count."""
+        return 0.5
+
     @abstractmethod
     def can_have(self, kind: FaultKind) -> bool:
         """Whether its replicas can get such a fault."""

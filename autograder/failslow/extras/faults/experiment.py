@@ -34,7 +34,7 @@ HEALTHY, SLOW, DEAD = CONDITIONS = ("healthy", "slow", "dead")
 ORDER = (HEALTHY, SLOW, DEAD, DEAD, SLOW, HEALTHY)
 """So that a machine that gets slower or faster meanwhile favours none."""
 
-WARM_UP_S, BEFORE_S, AFTER_S = 0.5, 1.0, 2.0
+BEFORE_S, AFTER_S = 1.0, 2.0
 SETTLE_S = 0.3
 """The first part of a fault is left out: requests from before are answered in it."""
 
@@ -204,7 +204,8 @@ def _own(bench: Bench) -> list[int]:
 
 def rate_of(bench: Bench) -> int:
     """Puts a second: far below what the cluster can do."""
-    words = ("--clients", CALIBRATION_CLIENTS, "--warm-up-ms", 200, "--window-ms", CALIBRATION_MS)
+    warm_up = ("--warm-up-ms", round(bench.warm_up_s * 1000))
+    words = ("--clients", CALIBRATION_CLIENTS, *warm_up, "--window-ms", CALIBRATION_MS)
     done = subprocess.run(
         bench.put_load(*words), capture_output=True, text=True, check=False, timeout=60
     )
@@ -228,7 +229,7 @@ def _run(
     void, new_leaders = bench.watch_bite(kind, number), bench.watch_leaders()
     memory = _memory(bench, leader)
     window_s = BEFORE_S + hold_s + AFTER_S
-    words = (*load, "--warm-up-ms", round(WARM_UP_S * 1000), "--slice-ms", SLICE_MS)
+    words = (*load, "--warm-up-ms", round(bench.warm_up_s * 1000), "--slice-ms", SLICE_MS)
     argv = bench.put_load(*words, "--window-ms", round(window_s * 1000))
     wanted = _injection(bench, condition, kind, amount, number, hold_s)
     begins: list[int] = []
@@ -236,7 +237,7 @@ def _run(
         argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
         try:
-            time.sleep(WARM_UP_S + BEFORE_S)
+            time.sleep(bench.warm_up_s + BEFORE_S)
             neighbours = Neighbours(_own(bench))
             if wanted is None:
                 begins.append(time.monotonic_ns())

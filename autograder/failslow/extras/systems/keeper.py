@@ -1,7 +1,8 @@
 """A process that keeps the replicas of a foreign system: it starts them, and ends all of them.
 
-It ends them when this process closes its end of a pipe, or is killed itself. Whatever a replica
-starts is ended with it: a process whose parent has ended becomes a child of the keeper.
+It ends them when this process closes its end of a pipe, or is killed itself. Each replica runs
+below a host, a process that waits for it. Keeper and hosts are subreapers: a process whose parent
+has ended becomes a child of its host. So its replica is still known, and it ends with that.
 """
 
 import ctypes
@@ -51,6 +52,7 @@ class Keeper:
         if root is None:
             return []
         found = [root, *replica_processes.descendants(root)]
+        found += set(replica_processes.descendants(self._host(number))).difference(found)
         own = [pid for pid in found if replica_processes.name(pid) != replica_processes.LAUNCHER]
         return _processes(self.layout, number, own)
 
@@ -63,9 +65,12 @@ class Keeper:
         words = _read(_note(self.layout, number)).split()
         if not words:
             return None
-        pid, ticks = int(words[0]), int(words[1])
+        pid, ticks = int(words[1]), int(words[2])
         same = replica_processes.start_ticks(pid) == ticks
         return pid if same and replica_processes.lives(pid) else None
+
+    def _host(self, number: int) -> int:
+        return int(_read(_note(self.layout, number)).split()[0])
 
 
 @contextmanager
@@ -106,10 +111,10 @@ def _keep(
         os.setsid()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        _become_subreaper()
         poller = select.poll()
         poller.register(requests, select.POLLIN)
-        sessions: dict[int, int] = {}
+        hosts: dict[int, int] = {}
         while True:
             asked = poller.poll(_POLL_MS)
             _reap()
@@ -118,20 +123,45 @@ def _keep(
             if not (request := os.read(requests, 1)):
                 break
             (number,) = request
-            if number in sessions:
-                _end([each for each in _left(layout) if _session(each.pid) == sessions[number]])
-            sessions[number] = _start(layout, number, commands[number], environments[number])
+            while number in hosts and (left := _below(layout, hosts[number])):
+                _end(left)
+            hosts[number] = os.fork()
+            if hosts[number] == 0:
+                _host(layout, number, commands[number], environments[number])
     finally:
-        while left := _left(layout):
+        while left := _below(layout, os.getpid()):
             _end(left)
         shutil.rmtree(layout.data, ignore_errors=True)
         os._exit(0)
 
 
+def _host(
+    layout: Layout, number: int, command: Sequence[str], environment: Mapping[str, str]
+) -> None:
+    """Starts the replica, and waits until it and all that it has started have ended. Never
+    returns."""
+    try:
+        os.setsid()
+        _become_subreaper()
+        pid = _start(layout, number, command, environment)
+        ticks = (replica_processes.start_ticks(pid) or 0) if pid else 0
+        note = f"{os.getpid()} {pid} {ticks} {time.monotonic_ns()}"
+        atomic.write_text(_note(layout, number), note)
+        with suppress(ChildProcessError):
+            while True:
+                os.waitpid(-1, 0)
+    finally:
+        os._exit(0)
+
+
+def _become_subreaper() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
 def _start(
     layout: Layout, number: int, command: Sequence[str], environment: Mapping[str, str]
 ) -> int:
-    """Notes the process, with its start time, and the time of this start. Returns its session."""
+    """0 for a command that cannot be started."""
     with layout.log(number).open("ab") as log:
         try:
             child = subprocess.Popen(
@@ -141,20 +171,16 @@ def _start(
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                start_new_session=True,
             )
         except OSError as error:
             log.write(f"{command[0]}: {error.strerror}\n".encode())
-            pid, ticks = 0, 0
-        else:
-            pid, ticks = child.pid, replica_processes.start_ticks(child.pid) or 0
-    atomic.write_text(_note(layout, number), f"{pid} {ticks} {time.monotonic_ns()}")
-    return pid
+            return 0
+    return child.pid
 
 
-def _left(layout: Layout) -> list[Process]:
+def _below(layout: Layout, pid: int) -> list[Process]:
     """All processes below this one that have not ended."""
-    return _processes(layout, 0, replica_processes.descendants(os.getpid()))
+    return _processes(layout, 0, replica_processes.descendants(pid))
 
 
 def _processes(layout: Layout, number: int, pids: Sequence[int]) -> list[Process]:
@@ -164,14 +190,6 @@ def _processes(layout: Layout, number: int, pids: Sequence[int]) -> list[Process
         if replica_processes.lives(pid)
         and (ticks := replica_processes.start_ticks(pid)) is not None
     ]
-
-
-def _session(pid: int) -> int:
-    """0 for a process that has just ended."""
-    try:
-        return os.getsid(pid)
-    except ProcessLookupError:
-        return 0
 
 
 def _end(processes: Sequence[Process]) -> None:

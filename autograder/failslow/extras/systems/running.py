@@ -79,6 +79,11 @@ class SystemBench(Bench):
         content = self.system.text.encode() + self.program_bytes
         return hashlib.sha256(content).hexdigest()[:16]
 
+    @property
+    def warm_up_s(self) -> float:
+        """A program of the system's own takes longer to connect."""
+        return 3.0 if "command" in self.system.load.works["write"] else 1.0
+
     def can_have(self, kind: FaultKind) -> bool:
         return kind.name in self.kinds
 
