@@ -355,6 +355,7 @@ def test_all_that_a_replica_has_started_ends_with_it(tmp_path: Path) -> None:
             "or its port is used"
         )
         processes = mine.family(0)
+        os.kill(mine._host(0), signal.SIGKILL)  # the keeper inherits its processes
     assert not any(replica_processes.lives(each.pid) for each in processes)
     assert not layout.data.exists()
 
