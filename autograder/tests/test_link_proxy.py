@@ -17,7 +17,7 @@ from failslow.extras.cluster.layout import Layout
 from failslow.extras.faults import fault_file, link_proxy, tally
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
 from failslow.extras.faults.link_proxy import Delays, Door, retransmission_s
-from failslow.extras.faults.socket_owner import SocketOwners
+from failslow.extras.faults.socket_owner import CLIENTS, SocketOwners
 from failslow.extras.faults.tally import Count
 
 MS = 10**6
@@ -212,6 +212,20 @@ def test_what_a_client_sends_is_never_late(faults: Faults) -> None:
         near.sendall(b"hello")
         assert received(there, 5) == b"hello"
         assert tally.read(faults.layout.tally(1, tally.LINKS)) == Count(0, 0)
+
+
+def test_the_kits_own_clients_are_known_by_their_address(faults: Faults) -> None:
+    faults.inject(1, "net-slow", 10_000 * MS, seconds=3600)
+    with (
+        proxied(faults, speaker=1) as (seen, listener),
+        socket.create_connection(
+            (ports.HOST, seen[2]), timeout=PATIENCE_S, source_address=(CLIENTS, 0)
+        ) as near,
+        accepted(listener) as there,
+    ):
+        near.sendall(b"hello")
+        assert received(there, 5) == b"hello"
+        assert tally.read(faults.layout.tally(1, tally.LINKS)) == Count(0, 0), "no replica spoke"
 
 
 def test_a_replica_that_does_not_run_takes_no_connection(faults: Faults) -> None:

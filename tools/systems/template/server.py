@@ -55,6 +55,7 @@ async def follow(lines: asyncio.StreamReader, to: asyncio.StreamWriter) -> None:
     while line := await lines.readline():
         append(line.rstrip())
         to.write(b"%d\n" % len(entries))
+    to.close()
 
 
 async def serve(lines: asyncio.StreamReader, to: asyncio.StreamWriter) -> None:
@@ -72,6 +73,7 @@ async def serve(lines: asyncio.StreamReader, to: asyncio.StreamWriter) -> None:
             while sum(each >= index for each in acknowledged) < len(PEERS) // 2:
                 await asyncio.sleep(0.001)
             to.write(b"ok\n")
+    to.close()
 
 
 async def main() -> None:

@@ -23,7 +23,7 @@ from failslow.extras.cluster.layout import Layout
 from failslow.extras.cluster.ports import HOST
 from failslow.extras.faults import fault_file, tally
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
-from failslow.extras.faults.socket_owner import SocketOwners
+from failslow.extras.faults.socket_owner import CLIENTS, SocketOwners
 
 KINDS = ("net-slow", "net-jitter", "packet-loss", "link-slow")
 """The faults of links that it knows."""
@@ -144,9 +144,9 @@ async def _connect(
     to_near: asyncio.StreamWriter,
 ) -> None:
     """One connection, both ways."""
-    sender = owners.replica(
-        to_near.get_extra_info("peername")[1], to_near.get_extra_info("sockname")[1]
-    )
+    host, port = to_near.get_extra_info("peername")
+    here = to_near.get_extra_info("sockname")[1]
+    sender = None if host == CLIENTS else owners.replica(port, here)
     try:
         far, to_far = await asyncio.open_connection(HOST, door.port)
     except OSError:  # the replica does not run

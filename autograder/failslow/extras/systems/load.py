@@ -24,14 +24,15 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from failslow.extras.faults.socket_owner import CLIENTS
 from failslow.extras.systems.words import fill, fill_all
 
 KEYS = 1000
 ANSWER_S, AGAIN_S = 5.0, 0.02
 """The wait for an answer, and that before a replica is asked again."""
 ANSWER_BYTES_MAX = 1 << 24
-OUTSTANDING_MAX = 900
-"""Below the number of files that select() takes."""
+OUTSTANDING_MAX = 400
+"""The proxy has two files for each connection, and its select() takes 1,024."""
 _PR_SET_PDEATHSIG = 1
 _UNITS = {"latency_us": 1, "latency_ms": 1e3, "latency_s": 1e6}
 
@@ -129,7 +130,9 @@ class Connection:
     async def _do(self, work: Mapping[str, Any], names: Mapping[str, str]) -> None:
         if self._streams is None:
             host, _, port = self.endpoint.rpartition(":")
-            self._streams = await asyncio.open_connection(host, int(port), limit=ANSWER_BYTES_MAX)
+            self._streams = await asyncio.open_connection(
+                host, int(port), limit=ANSWER_BYTES_MAX, local_addr=(CLIENTS, 0)
+            )
         lines, to = self._streams
 
         def filled(key: str) -> str:
