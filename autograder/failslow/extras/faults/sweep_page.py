@@ -17,7 +17,7 @@ from failslow.extras.slowness.html_report import PAGE
 STYLE = """<style>
 table.heat td { padding: .3rem .5rem; border: 1px solid #8886; text-align: center; color: #111;
  white-space: nowrap; }
-table.heat th { padding-right: .8rem; font-weight: 600; text-align: left; }
+table.heat th { padding-right: .8rem; font-weight: 600; text-align: left; white-space: nowrap; }
 table.heat small { display: block; }
 table.heat .danger { outline: 3px solid #7f1d1d; outline-offset: -3px; }
 table.list td, table.list th { border-bottom: 1px solid #8884; vertical-align: top; }
