@@ -12,10 +12,10 @@ namespace {
 
 constexpr const char* kMix = "set";
 
-Subject MakeStore(sim::Simulator& simulator, testkit::History& history, Duration answer_timeout) {
+Subject MakeStore(sim::Simulator& simulator, testkit::History& history,
+                  const ClientLoad& clients) {
   auto log = std::make_unique<adr::HandoverChecker>(simulator, &history);
-  const ClientOptions options{.answer_timeout = answer_timeout};
-  const auto load = std::make_shared<kv::KvLoad>(simulator, *log, options, kv::Mixes().at(kMix));
+  const auto load = std::make_shared<kv::KvLoad>(simulator, *log, clients, kv::Mixes().at(kMix));
   const auto checker = std::make_shared<kv::KvChecker>(simulator, *log, history);
   return Subject{
       .log = std::move(log),
