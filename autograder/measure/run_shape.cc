@@ -96,9 +96,7 @@ std::vector<std::string> ShapeNames() {
   return names;
 }
 
-bool HasOnset(const std::string& shape) {
-  return !HasStages(shape) && ShapeOf(shape).onset > 0s;
-}
+bool HasOnset(const std::string& shape) { return !HasStages(shape) && ShapeOf(shape).onset > 0s; }
 
 testkit::LoadWindow WindowOf(const std::string& shape, Time start, std::uint64_t seed) {
   const Duration healthy = HasOnset(shape) ? HealthyTime(seed) : 0s;

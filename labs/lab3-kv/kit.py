@@ -2,8 +2,5 @@
 
 SHOWS_GUILTY_STEPS = True
 
-MANY_SEEDS = (
-    "KvChaos.ThreeReplicasStayLinearizable",
-    "KvChaos.FiveReplicasStayLinearizable",
-)
+MANY_SEEDS = ("KvChaos.ThreeReplicasStayLinearizable", "KvChaos.FiveReplicasStayLinearizable")
 """The swarms that check linearizability: violations may be rare."""

@@ -167,16 +167,12 @@ def _speed(medians: dict[str, Result]) -> list[Figure]:
     figures = []
     for name, result in medians.items():
         figures.append(Figure(f"{name}: puts", result.puts_per_second, "/s"))
-        figures.append(
-            Figure(f"{name}: median", result.percentiles[MEDIAN] / 1000, "ms")
-        )
+        figures.append(Figure(f"{name}: median", result.percentiles[MEDIAN] / 1000, "ms"))
         figures.append(Figure(f"{name}: p99", result.percentiles[P99] / 1000, "ms"))
     ours = medians["copilot in memory"].puts_per_second
     theirs = medians["raft in memory"].puts_per_second
     figures.append(Figure("in memory: puts, Copilot's", ours, "/s", PUTS_AT_LEAST))
-    figures.append(
-        Figure("in memory: puts, to Raft's", ours / theirs, "x", TO_RAFT_AT_LEAST)
-    )
+    figures.append(Figure("in memory: puts, to Raft's", ours / theirs, "x", TO_RAFT_AT_LEAST))
     share = medians["copilot"].puts_per_second / medians["raft"].puts_per_second
     figures.append(Figure("on disk: puts, to Raft's", share, "x"))
     return figures
@@ -234,15 +230,11 @@ def many_seeds(kit: Kit, seeds: range) -> Counts:
         return process.run(argv, env=env, merge_errors=True)
 
     with console.progress("Testing the store on Copilot") as advance:
-        done = parallel.run_all(
-            firsts, outcome, advance, lambda first: f"from seed {first}"
-        )
+        done = parallel.run_all(firsts, outcome, advance, lambda first: f"from seed {first}")
     counts = Counts()
     for first, each in zip(firsts, done, strict=True):
         passed = each.exit_code == 0 and "[  PASSED  ] 1 test" in each.output
-        counts.expect(
-            passed, f"{test} fails from seed {first} on: {each.output[-OUTPUT_MAX:]}"
-        )
+        counts.expect(passed, f"{test} fails from seed {first} on: {each.output[-OUTPUT_MAX:]}")
     return counts
 
 

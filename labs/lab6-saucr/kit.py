@@ -51,31 +51,21 @@ def run(kit: Kit) -> Section:
     """CannotDo in a student's kit: it has no variants."""
     servers.check_cores()
     if not variants_of(kit, "lab6"):
-        raise CannotDo(
-            "this kit has no variants of lab6's reference: courses keep them"
-        )
+        raise CannotDo("this kit has no variants of lab6's reference: courses keep them")
     cmake.build(kit, targets=["put_load", *map(_program, (SAUCR, MEMORY, DISK))])
     figures = []
     for clients, at_most in LOST_PERCENT_AT_MOST.items():
         of = Load(clients)
-        figures += lost(
-            f"{of.describe()}: puts lost", _pairs(kit, SAUCR, of, STARTS), at_most
-        )
+        figures += lost(f"{of.describe()}: puts lost", _pairs(kit, SAUCR, of, STARTS), at_most)
     for clients in LOST_PERCENT_AT_MOST:
         of = Load(clients)
-        figures += times(
-            f"{of.describe()}: puts", _pairs(kit, DISK, of, STARTS_ON_DISK)
-        )
-    return Section(
-        "saucr", "The reference SAUCR, for real", TEXT, [*figures, disk.syncs(kit)]
-    )
+        figures += times(f"{of.describe()}: puts", _pairs(kit, DISK, of, STARTS_ON_DISK))
+    return Section("saucr", "The reference SAUCR, for real", TEXT, [*figures, disk.syncs(kit)])
 
 
 def lost(name: str, pairs: Sequence[Pair], at_most: float) -> list[Figure]:
     """The cost to a log in memory: only a known one is held against its bar, in per cent."""
-    cost = middle(
-        [1 - ours.puts_per_second / memory.puts_per_second for memory, ours in pairs]
-    )
+    cost = middle([1 - ours.puts_per_second / memory.puts_per_second for memory, ours in pairs])
     low, high = 100 * cost.low, 100 * cost.high
     word = PASS if high <= at_most else FAIL if low > at_most else INCONCLUSIVE
     known = at_most if word != INCONCLUSIVE else None
@@ -123,9 +113,7 @@ def many_seeds(kit: Kit, seeds: range) -> Counts:
     explored = json.loads(outcome.explored)
     counts = Counts()
     for failure in outcome.failures:
-        counts.expect(
-            False, f"{SCOPE} fails with {SCOPE_DEVIATIONS} deviations: {failure}"
-        )
+        counts.expect(False, f"{SCOPE} fails with {SCOPE_DEVIATIONS} deviations: {failure}")
     counts.expect(explored["complete"], f"{SCOPE} ends before all schedules have run")
     counts.remarks.append(f"{SCOPE}: {sum(explored['runs'])} schedules")
     return counts

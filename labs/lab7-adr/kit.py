@@ -95,9 +95,7 @@ Samples = Mapping[Run, Sample]
 def run(kit: Kit) -> Section:
     """CannotDo in a student's kit: it has no variants."""
     if not variants_of(kit, "lab7"):
-        raise CannotDo(
-            "this kit has no variants of lab7's reference: courses keep them"
-        )
+        raise CannotDo("this kit has no variants of lab7's reference: courses keep them")
     cmake.build(kit, targets=sorted({system.program for system in SYSTEMS}))
     runs = [
         Run(system, world, fault)
@@ -122,20 +120,14 @@ def section(samples: Samples) -> Section:
         list(FAULTS),
         {name: [fmean(by_fault[fault][name]) for fault in FAULTS] for name in names},
     )
-    return Section(
-        "adr", "Detectors beside each other", TEXT, [*_figures(samples)], [plot]
-    )
+    return Section("adr", "Detectors beside each other", TEXT, [*_figures(samples)], [plot])
 
 
 def _figures(samples: Samples) -> Sequence[Figure]:
     found = []
     for system in SYSTEMS:
         is_ours = system == OURS
-        lost = [
-            loss
-            for preset in FAULTS.values()
-            for loss in losses(samples, system, preset)
-        ]
+        lost = [loss for preset in FAULTS.values() for loss in losses(samples, system, preset)]
         led = sum(needless(samples, system))
         found += [
             Figure(f"{system.name}: lost, mean", fmean(lost), "%"),
@@ -155,15 +147,11 @@ def _figures(samples: Samples) -> Sequence[Figure]:
             ),
         ]
         times = [
-            time
-            for preset in FAULTS.values()
-            for time in found_after(samples, system, preset)
+            time for preset in FAULTS.values() for time in found_after(samples, system, preset)
         ]
         found.append(Figure(f"{system.name}: faults that it acted on", len(times), ""))
         if times:
-            found.append(
-                Figure(f"{system.name}: another leader after, mean", fmean(times), "s")
-            )
+            found.append(Figure(f"{system.name}: another leader after, mean", fmean(times), "s"))
     return found
 
 
@@ -209,9 +197,7 @@ def _perform(kit: Kit, one: Run) -> Sample:
     ]
     done = process.run(argv, env=one.system.environment, timeout_s=RUN_TIMEOUT_S)
     if done.exit_code != 0:
-        raise CannotDo(
-            f"{one.name}: no result: {done.errors.strip() or done.how_it_ended()}"
-        )
+        raise CannotDo(f"{one.name}: no result: {done.errors.strip() or done.how_it_ended()}")
     sample = parse_sample(json.loads(done.output.strip().splitlines()[-1]))
     # Other systems hand over without a fault: that is a result.
     if problem := sample.error or (one.system == OURS and sample.violation):

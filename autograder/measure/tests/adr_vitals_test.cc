@@ -62,7 +62,8 @@ class Store {
   static constexpr Duration kLong = 60s;  // of a load
 
   Store(const std::string& world, const Load& load, double capacity, std::uint64_t seed)
-      : sim_(OptionsOf(world, seed)), subject_(MeasuredSubjects().at("set")(sim_, history_, {.answer_timeout = 10s})) {
+      : sim_(OptionsOf(world, seed)),
+        subject_(MeasuredSubjects().at("set")(sim_, history_, {.answer_timeout = 10s})) {
     sim_.AddObserver(&levels_);
     sim_.Start();
     bool committed = false;

@@ -12,8 +12,7 @@ namespace {
 
 constexpr const char* kMix = "set";
 
-Subject MakeStore(sim::Simulator& simulator, testkit::History& history,
-                  const ClientLoad& clients) {
+Subject MakeStore(sim::Simulator& simulator, testkit::History& history, const ClientLoad& clients) {
   auto log = std::make_unique<adr::HandoverChecker>(simulator, &history);
   const auto load = std::make_shared<kv::KvLoad>(simulator, *log, clients, kv::Mixes().at(kMix));
   const auto checker = std::make_shared<kv::KvChecker>(simulator, *log, history);

@@ -41,7 +41,9 @@ Json Measure(const Options& options, std::uint64_t seed) {
   kv::KvLoad load(cluster.simulator(), checker, {.answer_timeout = kReady, .give_up = kReady},
                   options.reads_percent);
   cluster.Start();
-  const auto serves = [&] { return checker.Leader() != kNobody && checker.Serves(checker.Leader()); };
+  const auto serves = [&] {
+    return checker.Leader() != kNobody && checker.Serves(checker.Leader());
+  };
   if (!cluster.RunUntil(serves, kReady)) throw std::runtime_error("no replica leads");
   const Time from = cluster.now() + kBeforeWindow;
   const testkit::LoadWindow window = {cluster.now(), from, from + options.milliseconds * 1ms};

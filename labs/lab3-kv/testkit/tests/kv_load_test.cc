@@ -102,7 +102,8 @@ TEST(KvLoad, TheTruthIsNotAccused) {
 
 TEST(KvLoad, ADroppedWriteIsNoticedInEveryMix) {
   for (const auto& [mix, reads_percent] : Mixes()) {
-    EXPECT_NE(Load(Store::kDropsWrites, reads_percent).untrue.find("overwritten before"), std::string::npos)
+    EXPECT_NE(Load(Store::kDropsWrites, reads_percent).untrue.find("overwritten before"),
+              std::string::npos)
         << mix;
   }
 }
