@@ -196,7 +196,7 @@ def test_the_pages_ask_for_every_part(committed: dict[str, Any]) -> None:
     filled = reproduced.fill(this_kit().site, pages)
     assert "{{ reproduced" not in filled
     # Plots, the marks of their legends, graphs, and the plots of SAUCR with their marks.
-    assert filled.count("<svg") == 2 + 4 + 2 + 9
+    assert filled.count("<svg") == 2 + 4 + 2 + 17
 
 
 def test_the_committed_results_have_the_papers_shape(committed: dict[str, Any]) -> None:

@@ -270,7 +270,10 @@ _OF_ONE: tuple[tuple[int, str, Callable[[Sequence[Row]], Judged]], ...] = (
     (
         8,
         "Tuning helps against one fault, not under other work (HBase: 27 %, and over 90 %)",
-        lambda _: (UNKNOWN, "our store has no threshold to tune; see static pairs of ./kit bench adr"),
+        lambda _: (
+            UNKNOWN,
+            "our store has no threshold to tune; see static pairs of ./kit bench adr",
+        ),
     ),
     (
         9,
