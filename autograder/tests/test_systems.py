@@ -370,7 +370,7 @@ def test_a_replica_that_cannot_start_says_why(tmp_path: Path) -> None:
 
 
 KILLED = """
-import sys, time
+import signal, sys
 from pathlib import Path
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.systems import keeper
@@ -378,7 +378,7 @@ layout = Layout(Path(sys.argv[1]))
 with keeper.running(layout, [["sleep", "3600"]], [{"PATH": "/usr/bin:/bin"}]) as mine:
     mine.start(0)
     print(mine.family(0)[0].pid, flush=True)
-    time.sleep(3600)
+    signal.pause()
 """
 
 

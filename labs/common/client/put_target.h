@@ -33,7 +33,7 @@ class PutTarget {
   // with an error.
   virtual void Await(Clock::time_point until, std::vector<Ended>& ended) = 0;
 
-  // How often another replica has become the one that the puts go to.
+  // The number of times that the puts went to another replica than before.
   virtual int leader_changes() const { return 0; }
 };
 

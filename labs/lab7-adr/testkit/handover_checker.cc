@@ -91,7 +91,7 @@ void HandoverChecker::OnOutputsLeave(PeerId replica, Time now,
   }
 }
 
-// What was planted, and the rest, are in the memory of a replica.
+// A restart forgets the planted health and the rest: both are in memory.
 void HandoverChecker::OnRestart(PeerId replica, Time now) {
   RaftChecker::OnRestart(replica, now);
   Replica& state = Of(replica);
