@@ -4,6 +4,7 @@
 #include <array>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/profile.h"
@@ -31,17 +32,22 @@ inline std::vector<std::string> ProfileNames() {
   return names;
 }
 
+// The profile on other processors: each cost is this share of what it was.
+inline sim::Profile WithCosts(sim::Profile profile, int percent) {
+  sim::CpuModel& cpu = profile.cpu;
+  for (Duration* const cost : {&cpu.per_step, &cpu.per_frame, &cpu.per_client_frame, &cpu.per_io,
+                               &cpu.per_kib, &cpu.per_io_kib, &cpu.per_observation}) {
+    *cost = *cost * percent / 100;
+  }
+  return profile;
+}
+
 inline sim::Profile ProfileOf(const World& world) {
   sim::Profile profile = sim::Profile::TeachingRealistic();
   profile.name = world.name;
   profile.net.latency = world.link;
   profile.disk.sync = world.sync;
-  sim::CpuModel& cpu = profile.cpu;
-  for (Duration* const cost : {&cpu.per_step, &cpu.per_frame, &cpu.per_client_frame, &cpu.per_io,
-                               &cpu.per_kib, &cpu.per_io_kib, &cpu.per_observation}) {
-    *cost = *cost * world.cost_percent / 100;
-  }
-  return profile;
+  return WithCosts(std::move(profile), world.cost_percent);
 }
 
 // Throws std::invalid_argument, in one line, for an unknown name.
@@ -53,16 +59,6 @@ inline sim::Profile ProfileOf(const std::string& name) {
     if (name == world.name) return ProfileOf(world);
   }
   throw std::invalid_argument("unknown profile '" + name + "'");
-}
-
-// The profile on other processors: each cost is this share of what it was.
-inline sim::Profile WithCosts(sim::Profile profile, int percent) {
-  sim::CpuModel& cpu = profile.cpu;
-  for (Duration* const cost : {&cpu.per_step, &cpu.per_frame, &cpu.per_client_frame, &cpu.per_io,
-                               &cpu.per_kib, &cpu.per_io_kib, &cpu.per_observation}) {
-    *cost = *cost * percent / 100;
-  }
-  return profile;
 }
 
 }  // namespace depfast::measure
