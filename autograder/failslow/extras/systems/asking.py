@@ -1,33 +1,33 @@
 """Asks a replica a question of its system's file, and finds the value in the answer."""
 
+import asyncio
 import json
 import re
-import socket
-import urllib.request
-from collections.abc import Sequence
-from dataclasses import replace
 
 from failslow.base import process
-from failslow.extras.systems import words
+from failslow.extras.systems import client, words
 from failslow.extras.systems.description import Question
 
 ANSWER_S = 2.0
-ANSWER_BYTES_MAX = 1 << 20
+COMMAND_S = 10.0
 
 
 def ask(question: Question, names: words.Names, number: int, count: int) -> str | None:
     """The value that replica `number` gives, as the question's words mean it. None if it does not
     answer, or the answer has none."""
     text = words.fill_all(question.text, names, number, count)
-    filled = replace(question, text=tuple(text), at=words.fill(question.at, names, number, count))
+    at = words.fill(question.at, names, number, count)
     try:
-        answer = _answer(filled)
-    except (OSError, ValueError):
+        if question.way == "command":
+            answer = _of_command(text)
+        else:
+            answer = asyncio.run(_of_replica(question.way, text[0], at))
+    except client.FAILURES:
         return None
-    value = found(filled, answer)
-    if value is None or filled.contains not in value:
+    value = found(question, answer)
+    if value is None or question.contains not in value:
         return None
-    return filled.words.get(value) if filled.words else value
+    return question.words.get(value) if question.words else value
 
 
 def found(question: Question, answer: str) -> str | None:
@@ -59,45 +59,18 @@ def _plain(number: str) -> str:
     return str(int(value)) if value.is_integer() else number
 
 
-def _answer(question: Question) -> str:
-    """OSError or ValueError if there is none."""
-    (first, *_) = question.text
-    if question.way == "http":
-        with urllib.request.urlopen(first, timeout=ANSWER_S) as answer:
-            content: bytes = answer.read(ANSWER_BYTES_MAX)
-            return content.decode(errors="replace")
-    if question.way == "command":
-        return _of_command(question.text)
-    host, _, port = question.at.rpartition(":")
-    with socket.create_connection((host, int(port)), timeout=ANSWER_S) as connection:
-        connection.sendall(
-            f"{first}\r\n".encode() if question.way == "redis" else f"{first}\n".encode()
-        )
-        with connection.makefile("rb") as lines:
-            return _reply(lines) if question.way == "redis" else _line(lines.readline())
+async def _of_replica(way: str, text: str, at: str) -> str:
+    if way == "http":
+        at, _, path = text.removeprefix("http://").partition("/")
+        text = f"GET /{path}"
+    connection = client.Connection(at)
+    answer = await connection.do({way: text}, ANSWER_S)
+    connection.close()
+    return answer
 
 
-def _of_command(argv: Sequence[str]) -> str:
-    done = process.run(argv, timeout_s=ANSWER_S * 5)
+def _of_command(argv: list[str]) -> str:
+    done = process.run(argv, timeout_s=COMMAND_S)
     if done.exit_code != 0:
         raise ValueError(done.how_it_ended())
     return done.output
-
-
-def _line(line: bytes) -> str:
-    if not line:
-        raise ValueError("no answer")
-    return line.decode(errors="replace").rstrip("\r\n")
-
-
-def _reply(lines: socket.SocketIO) -> str:  # type: ignore[name-defined]
-    """One reply of the Redis protocol, the parts of an array on lines of their own."""
-    head = _line(lines.readline())
-    kind, text = head[:1], head[1:]
-    if kind == "-":
-        raise ValueError(text)
-    if kind == "$":
-        return "" if text == "-1" else lines.read(int(text) + 2)[:-2].decode(errors="replace")
-    if kind == "*":
-        return "\n".join(_reply(lines) for _ in range(max(0, int(text))))
-    return text

@@ -24,13 +24,12 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from failslow.extras.faults.socket_owner import CLIENTS
+from failslow.extras.systems.client import FAILURES, Connection
 from failslow.extras.systems.words import fill, fill_all
 
 KEYS = 1000
-ANSWER_S, AGAIN_S = 5.0, 0.02
-"""The wait for an answer, and that before a replica is asked again."""
-ANSWER_BYTES_MAX = 1 << 24
+AGAIN_S = 0.02
+"""The wait before a replica is asked again."""
 OUTSTANDING_MAX = 400
 """The proxy has two files for each connection, and its select() takes 1,024."""
 _PR_SET_PDEATHSIG = 1
@@ -76,133 +75,20 @@ class Report:
             self._ended.append((end_s - self.from_s, round(latency_us)))
 
     def described(self) -> dict[str, Any]:
-        latencies = sorted(latency for _, latency in self._ended)
         slices: list[list[int]] = []
         if self.times.slice > 0:
             slices = [[] for _ in range(-int(-self.times.window // self.times.slice))]
             for at_s, latency in self._ended:
                 slices[min(int(at_s / self.times.slice), len(slices) - 1)].append(latency)
         return {
-            "committed": len(latencies),
+            "committed": len(self._ended),
             "failed": self.failed,
             "last_failure": self.last_failure,
             "leader_changes": self.leader_changes,
-            "seconds": self.times.window,
-            "puts_per_second": len(latencies) / self.times.window,
+            "puts_per_second": len(self._ended) / self.times.window,
             "window_began_ns": round(self.from_s * 1e9),
             "slices": slices,
-            "mean_us": sum(latencies) / len(latencies) if latencies else 0.0,
-            "percentiles_us": [
-                [each, latencies[min(len(latencies) - 1, each * len(latencies) // 1000)]]
-                for each in (500, 900, 990, 999)
-                if latencies
-            ],
         }
-
-
-# ---- one operation on one connection ----
-
-
-class Refused(OSError):
-    """The answer says that the replica has not done it."""
-
-
-class Connection:
-    """At most one operation at a time."""
-
-    def __init__(self, endpoint: str) -> None:
-        self.endpoint = endpoint
-        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-
-    async def do(self, work: Mapping[str, Any], names: Mapping[str, str]) -> None:
-        """OSError, ValueError or TimeoutError if it is not done; the connection is closed then."""
-        try:
-            await asyncio.wait_for(self._do(work, names), ANSWER_S)
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        if self._streams is not None:
-            self._streams[1].close()
-            self._streams = None
-
-    async def _do(self, work: Mapping[str, Any], names: Mapping[str, str]) -> None:
-        if self._streams is None:
-            host, _, port = self.endpoint.rpartition(":")
-            self._streams = await asyncio.open_connection(
-                host, int(port), limit=ANSWER_BYTES_MAX, local_addr=(CLIENTS, 0)
-            )
-        lines, to = self._streams
-
-        def filled(key: str) -> str:
-            return fill(work.get(key, ""), lambda _: dict(names), 0, 1)
-
-        if "http" in work:
-            method, _, path = filled("http").partition(" ")
-            body = filled("body").encode()
-            head = (
-                f"{method} {path} HTTP/1.1\r\nHost: {self.endpoint}\r\nContent-Length: {len(body)}"
-            )
-            to.write(head.encode() + b"\r\n\r\n" + body)
-            answer = await _http_answer(lines)
-        elif "redis" in work:
-            parts = [fill(word, lambda _: dict(names), 0, 1) for word in work["redis"].split()]
-            to.write(b"*%d\r\n" % len(parts))
-            to.write(
-                b"".join(b"$%d\r\n%s\r\n" % (len(each), each) for each in map(str.encode, parts))
-            )
-            answer = await _redis_answer(lines)
-        else:
-            to.write(filled("line").encode() + b"\n")
-            answer = (await _line(lines)).decode(errors="replace")
-        if "answer" in work and not re.search(work["answer"], answer):
-            raise Refused(answer[:100])
-
-
-async def _line(lines: asyncio.StreamReader) -> bytes:
-    line = await lines.readline()
-    if not line.endswith(b"\n"):
-        raise ConnectionResetError("no answer")
-    return line.rstrip(b"\r\n")
-
-
-async def _http_answer(lines: asyncio.StreamReader) -> str:
-    status = (await _line(lines)).split()
-    length, chunked = 0, False
-    while header := (await _line(lines)).lower():
-        name, _, value = header.partition(b":")
-        if name == b"content-length":
-            length = int(value)
-        elif name == b"transfer-encoding":
-            chunked = b"chunked" in value
-    content = b""
-    if chunked:
-        while size := int(await _line(lines), 16):
-            content += (await lines.readexactly(size + 2))[:-2]
-        await _line(lines)
-    elif length:
-        content = await lines.readexactly(length)
-    text = content.decode(errors="replace")
-    if not status[1].startswith(b"2"):
-        raise Refused(text[:100])
-    return text
-
-
-async def _redis_answer(lines: asyncio.StreamReader) -> str:
-    head = await _line(lines)
-    kind, text = head[:1], head[1:].decode(errors="replace")
-    if kind == b"-":
-        raise Refused(text)
-    if kind == b"$":
-        return (
-            ""
-            if text == "-1"
-            else (await lines.readexactly(int(text) + 2))[:-2].decode(errors="replace")
-        )
-    if kind == b"*":
-        return "\n".join([await _redis_answer(lines) for _ in range(max(0, int(text)))])
-    return text
 
 
 # ---- loops ----
@@ -256,21 +142,15 @@ class Clients:
     async def _operation(self, due: float) -> None:
         number = next(self._numbers)
         reads = "read" in self._spec.works and self._draws.random() < self._spec.read_share
-        work = self._spec.works["read" if reads else "write"]
-        names = _names(f"key{number % KEYS}", self._value)
+        work = _filled(self._spec.works["read" if reads else "write"], number, self._value)
         at = number if self._spec.spread else self._at
         while time.monotonic() < self._report.to_s:
             endpoint = self._spec.endpoints[at % len(self._spec.endpoints)]
             idle = self._idle[endpoint]
             connection = idle.pop() if idle else Connection(endpoint)
             try:
-                await connection.do(work, names)
-            except (
-                OSError,
-                ValueError,
-                asyncio.TimeoutError,
-                asyncio.IncompleteReadError,
-            ) as error:
+                await connection.do(work)
+            except FAILURES as error:
                 self._report.failed += 1
                 self._report.last_failure = str(error) or type(error).__name__
                 if self._spec.spread:
@@ -289,11 +169,15 @@ class Clients:
             return
 
 
-def _names(key: str, value: str) -> dict[str, str]:
-    def coded(text: str) -> str:
-        return base64.b64encode(text.encode()).decode()
-
-    return {"key": key, "value": value, "key.base64": coded(key), "value.base64": coded(value)}
+def _filled(work: Mapping[str, str], number: int, value: str) -> dict[str, str]:
+    """With a key and a value in its texts. The pattern of an answer has no names."""
+    names = {"key": f"key{number % KEYS}", "value": value}
+    for name, text in [*names.items()]:
+        names[f"{name}.base64"] = base64.b64encode(text.encode()).decode()
+    return {
+        way: text if way == "answer" else fill(text, lambda _: names, 0, 1)
+        for way, text in work.items()
+    }
 
 
 # ---- a command that does the work ----
