@@ -2,11 +2,7 @@
 //
 // Replica 0 repeats one operation and prints a line for each: when it ended, on CLOCK_MONOTONIC,
 // and how long it took, in nanoseconds. The environment says which operation: FAULT_PROBE is "cpu",
-// "disk", "net", or "sync": that is the sync of a file without our layer for faults, as another
-// program makes it. The other replicas only answer.
-#include <fcntl.h>
-#include <unistd.h>
-
+// "disk" or "net". The other replicas only answer.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -41,7 +37,6 @@ constexpr PeerId kProber = 0;
 constexpr PeerId kOther = 1;
 constexpr Duration kPingTimeout = 2s;
 constexpr std::size_t kAppendBytes = 256 * 1024;
-constexpr std::size_t kSyncBytes = 1024 * 1024;
 constexpr int kAppendsOfAFile = 64;
 constexpr Duration kSpin = 1ms;
 
@@ -67,7 +62,6 @@ class ProbeService : public Service {
     if (wanted == "cpu") Repeat(&ProbeService::Spin);
     if (wanted == "disk") Repeat(&ProbeService::Append);
     if (wanted == "net") Repeat(&ProbeService::SendPing);
-    if (wanted == "sync") Repeat(&ProbeService::Sync);
   }
 
  private:
@@ -76,7 +70,6 @@ class ProbeService : public Service {
   void Repeat(Operation operation) {
     runtime_.Spawn("Probe", [this, operation] {
       for (;;) {
-        if (operation == &ProbeService::Sync) Overwrite();
         const Time began = Clock();
         (this->*operation)();
         const Time ended = Clock();
@@ -99,21 +92,10 @@ class ProbeService : public Service {
     runtime_.storage().Append("probe", std::string(kAppendBytes, 'x'), Storage::Sync::kYes)->Wait();
   }
 
-  // The bytes that the next sync flushes.
-  void Overwrite() {
-    static const std::string bytes(kSyncBytes, 'x');
-    if (pwrite(file_, bytes.data(), bytes.size(), 0) != ssize_t{kSyncBytes}) std::abort();
-  }
-
-  void Sync() {
-    if (fdatasync(file_) != 0) std::abort();
-  }
-
   void SendPing() { runtime_.rpc().Call(kOther, Ping{}, kPingTimeout)->Wait(); }
 
   Runtime& runtime_;
   int appends_ = 0;
-  const int file_ = open("probe.sync", O_RDWR | O_CREAT | O_CLOEXEC, 0644);  // where it was started
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 import argparse
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich import box
@@ -13,11 +13,10 @@ from failslow.base import console
 from failslow.base.kit import Kit
 from failslow.build import cmake
 from failslow.extras.commands import experiments, parsers, sweeps, systems
-from failslow.extras.faults import catalogue, injection, probe, slow_syncs
+from failslow.extras.faults import catalogue, injection, probe
 from failslow.extras.faults.catalogue import Catalogue
 from failslow.extras.faults.injectors import INJECTORS, Injector, in_containers
 from failslow.extras.faults.verdict import OTHERS_CORES_MAX
-from failslow.extras.systems import running
 
 
 def add_to(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -33,24 +32,22 @@ def add_to(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> No
     text = "try each fault on this machine"
     checked = actions.add_parser("check", help=text, description=text)
     checked.set_defaults(command=_check)
-    whose = checked.add_mutually_exclusive_group()
     text = "with the mechanisms that containers get"
-    whose.add_argument("--docker", action="store_true", help=text)
-    text = "with those by which a system of your own gets its faults"
-    whose.add_argument("--foreign", action="store_true", help=text)
+    checked.add_argument("--docker", action="store_true", help=text)
     checked.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no table")
 
 
-def _check(kit: Kit, docker: bool, foreign: bool, as_json: bool) -> int:
+def _check(kit: Kit, docker: bool, as_json: bool) -> int:
     """0 when all that was measured is faithful, else 1."""
     known = catalogue.built(kit)
-    cmake.build(kit, targets=[probe.PROGRAM, slow_syncs.PROGRAM])
+    cmake.build(kit, targets=[probe.PROGRAM])
     effects = {}
-    for effect in _of_systems(kit, known) if foreign else _of_replicas(kit, known, docker):
-        effects[effect.trial.kind] = effect
-        if not as_json:
-            console.note(f"{effect.trial.kind}: {_measured(known, effect)}")
-    injectors = _injectors(kit, docker, foreign)
+    for resource in dict.fromkeys(trial.resource for trial in probe.TRIALS):
+        for effect in probe.measure(kit, known, resource, docker):
+            effects[effect.trial.kind] = effect
+            if not as_json:
+                console.note(f"{effect.trial.kind}: {_measured(known, effect)}")
+    injectors = in_containers(Path(tempfile.gettempdir())) if docker else INJECTORS
     rows = [
         _supported(known, name, injectors[name], effects.get(name))
         for name in known.kinds
@@ -61,23 +58,6 @@ def _check(kit: Kit, docker: bool, foreign: bool, as_json: bool) -> int:
     else:
         _print_check(rows)
     return 0 if all(effect.is_faithful for effect in effects.values()) else 1
-
-
-def _injectors(kit: Kit, docker: bool, foreign: bool) -> dict[str, Injector]:
-    if foreign:
-        return running.injectors_of(kit)
-    return in_containers(Path(tempfile.gettempdir())) if docker else INJECTORS
-
-
-def _of_replicas(kit: Kit, known: Catalogue, docker: bool) -> Iterator[probe.Effect]:
-    for resource in dict.fromkeys(trial.resource for trial in probe.TRIALS):
-        yield from probe.measure(kit, known, resource, docker)
-
-
-def _of_systems(kit: Kit, known: Catalogue) -> Iterator[probe.Effect]:
-    """The effects of the disk's faults alone: those of the processor are as on replicas."""
-    if slow_syncs.missing(kit) is None:
-        yield from probe.measure_syncs(kit, known)
 
 
 def _supported(

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 from failslow.base import atomic
@@ -21,7 +20,7 @@ from failslow.extras import waiting
 from failslow.extras.cluster import ports, replica_processes, start, state
 from failslow.extras.cluster.layout import layout_of
 from failslow.extras.cluster.state import Replica, State
-from failslow.extras.faults import injection, slow_syncs
+from failslow.extras.faults import injection
 from failslow.extras.faults.catalogue import Catalogue
 from failslow.extras.faults.injectors import Injection, injector_of
 from failslow.extras.faults.neighbours import Neighbours
@@ -41,21 +40,17 @@ SPIN_NS = _MS
 """The processor time of an operation of a cpu probe. On a busy machine it takes longer."""
 APPEND_BYTES = 256 * 1024
 """The bytes of one operation of a disk probe, which is a write and a sync: two system calls."""
-SYNC_BYTES = 1 << 20
-"""The bytes that each sync of a sync probe flushes: enough to make the time to catch it small."""
 
 
 @dataclass(frozen=True)
 class Trial:
     """A fault whose effect can be computed. `expected`: the mean time of an operation, from the
-    healthy one, both in ns. `rests`: the fault stops the resource for the rest of each period, and
-    pauses between operations fall into that rest."""
+    healthy one, both in ns."""
 
     kind: str
     resource: str
     amount: int
     expected: Callable[[float], float]
-    rests: bool = False
 
 
 TRIALS = (
@@ -69,31 +64,21 @@ TRIALS = (
     Trial("link-slow", "net", 40 * _MS, lambda healthy: healthy + 40 * _MS),
 )
 
-SYNC_TRIALS = (
-    Trial(
-        "disk-slow", "sync", 16 * _MB, lambda healthy: max(healthy, 1e9 * SYNC_BYTES / (16 * _MB))
-    ),
-    Trial("disk-contention", "sync", 20, lambda healthy: healthy / 0.2, rests=True),
-    Trial("fs-delay", "sync", 10 * _MS, lambda healthy: healthy + 10 * _MS),
-)
-"""Those of a foreign system's disk. The write before a sync has no part in its time."""
-
 
 @dataclass(frozen=True)
 class Effect:
-    """Mean times of an operation, in ns. `pause`: between two operations without a fault.
-    `others_cores`: the processors that other programs used meanwhile."""
+    """Mean times of an operation, in ns. `others_cores`: the processors that other programs used
+    meanwhile."""
 
     trial: Trial
     healthy: float
     slow: float
     recovered: float
-    pause: float = 0.0
     others_cores: float = 0.0
 
     @property
     def expected(self) -> float:
-        return self.trial.expected(self.healthy) - (self.pause if self.trial.rests else 0.0)
+        return self.trial.expected(self.healthy)
 
     @property
     def is_faithful(self) -> bool:
@@ -111,28 +96,16 @@ def measure(
 
     CannotDo when the probe does not run. Requires: it is built, and this process has one thread.
     """
-    with _probes(kit, catalogue, resource, in_containers=in_containers) as place:
+    with _probes(kit, catalogue, resource, in_containers) as place:
         for trial in TRIALS:
             injector = injector_of(place, place.catalogue.kinds[trial.kind])
             if trial.resource == resource and injector.missing() is None:
                 yield _effect(place, trial)
 
 
-def measure_syncs(kit: Kit, catalogue: Catalogue) -> Iterator[Effect]:
-    """As `measure`, of the faults of the disk that a foreign system gets. Requires: slow_syncs is
-    built and works here."""
-    with _probes(kit, catalogue, "sync", by_syncs=True) as place:
-        for trial in SYNC_TRIALS:
-            yield _effect(place, trial)
-
-
 @contextmanager
 def _probes(
-    kit: Kit,
-    catalogue: Catalogue,
-    resource: str,
-    in_containers: bool = False,
-    by_syncs: bool = False,
+    kit: Kit, catalogue: Catalogue, resource: str, in_containers: bool
 ) -> Iterator[Place]:
     """In the build directory: what is written to memory costs no bandwidth."""
     with tempfile.TemporaryDirectory(dir=kit.build) as directory, ExitStack() as stack:
@@ -145,8 +118,7 @@ def _probes(
         os.environ["FAULT_PROBE"] = resource
         children = {}
         for number, listener in enumerate(listeners):
-            before = slow_syncs.before(kit, layout.faults(number)) if by_syncs else ()
-            options = start.Options(program, endpoints, before=before, faults=not by_syncs)
+            options = start.Options(program, endpoints, faults=True)
             child = start.launch(layout, options, number, listener)
             stack.callback(start.kill, child)
             children[number] = child
@@ -159,10 +131,8 @@ def _probes(
 
 
 def _effect(place: Place, trial: Trial) -> Effect:
-    before_ns = time.monotonic_ns()
     neighbours = Neighbours(replica_processes.children())
     healthy = _mean(place, HEALTHY_S)
-    pause = _pause(place, before_ns)
     kind = place.catalogue.kinds[trial.kind]
     receivers = (OTHER,) if kind.to_receivers else ()
     wanted = Injection(kind, trial.amount, PROBER, receivers, FAULT_S)
@@ -174,7 +144,7 @@ def _effect(place: Place, trial: Trial) -> Effect:
     if not slow:
         raise CannotDo(f"the probe did nothing under {trial.kind}")
     recovered = _mean(place, HEALTHY_S)
-    return Effect(trial, healthy, statistics.mean(slow), recovered, pause, neighbours.cores())
+    return Effect(trial, healthy, statistics.mean(slow), recovered, neighbours.cores())
 
 
 def _mean(place: Place, seconds: float) -> float:
@@ -189,14 +159,6 @@ def _mean(place: Place, seconds: float) -> float:
     if not waiting.until(is_over, start.READY_S):
         raise CannotDo("the probe stands still")
     return statistics.mean(_between(place, from_ns, to_ns))
-
-
-def _pause(place: Place, from_ns: int) -> float:
-    """Between the operations that ended since then. Requires: there are two."""
-    return statistics.mean(
-        ended - took - before
-        for (before, _), (ended, took) in pairwise(_operations(place, from_ns))
-    )
 
 
 def _between(place: Place, from_ns: int, to_ns: int) -> list[float]:
