@@ -19,7 +19,6 @@ from failslow.extras.faults import (
     catalogue,
     experiment,
     experiment_page,
-    prediction,
     probe,
     targets,
     verdict,
@@ -36,13 +35,11 @@ from failslow.extras.faults.experiment import (
     Run,
 )
 from failslow.extras.faults.experiment_page import Shown
-from failslow.extras.faults.prediction import Predicted
 from failslow.extras.faults.targets import Place
 from failslow.extras.faults.verdict import FAIL, INCONCLUSIVE, PASS, TOLERANT, Cost, Costs, Verdict
 from failslow.extras.slowness.graph import Edge, merged
 from failslow.lab.labs import load_labs
 from failslow.measurement.settings import Loss
-from fakes import write_patch
 from running import Expect
 
 COMMANDS = 200
@@ -403,7 +400,7 @@ def test_a_window_with_little_of_the_fault_is_not_its_own() -> None:
 # ---- the page ----
 
 
-def shown(word: str = PASS, predicted: Predicted | None = None) -> Shown:
+def shown(word: str = PASS) -> Shown:
     costs = Costs(Cost(0.012, -0.003, 0.02), Cost(-0.001, -0.002, 0.0))
     runs = [run(condition) for condition in ORDER]
     done = Experiment(
@@ -411,14 +408,13 @@ def shown(word: str = PASS, predicted: Predicted | None = None) -> Shown:
     )
     windows = [window(0, [edge(10)]), window(100, [edge(30)])]
     graph = waits.slow_graph(windows, [(100, 200)])
-    return Shown(done, predicted, graph, waits.grown(windows, [(100, 200)], []))
+    return Shown(done, graph, waits.grown(windows, [(100, 200)], []))
 
 
-def test_the_page_says_verdict_costs_and_prediction() -> None:
-    page = experiment_page.render("mine", [shown(predicted=Predicted(0.004, 0.0)), shown(FAIL)])
+def test_the_page_says_verdict_and_costs() -> None:
+    page = experiment_page.render("mine", [shown(), shown(FAIL)])
     assert "+1.2 % (-0.3 to +2.0)" in page
     assert page.count("may cost 5 % of mean latency and 5 % of throughput") == 2
-    assert "+0.4 %" in page
     assert page.count("PASS</b>") == 1
     assert page.count("FAIL</b>") == 1
     assert "net-slow &lt;40&gt; ms" in page
@@ -440,28 +436,9 @@ def test_the_page_of_a_cluster_that_stood_still() -> None:
     done = shown(FAIL).experiment
     runs = [empty if each.condition == SLOW else each for each in done.runs]
     still = Experiment(done.fault, "follower", 2000, runs, done.costs, TOLERANT, done.verdict, 33.0)
-    page = experiment_page.render("mine", [Shown(still, None, merged([]), [])])
+    page = experiment_page.render("mine", [Shown(still, merged([]), [])])
     assert "caught up never" in page
     assert "<p>None.</p>" in page
-
-
-# ---- names ----
-
-
-def test_a_solution_is_named_as_the_measurement_names_it(kit: Kit) -> None:
-    name = prediction._name
-    assert name(None) == "reference"
-    header = "Description: d\n"
-    patch = write_patch(kit.reference / "lab2-raft/alternatives" / "eager-commit.patch", header, "")
-    assert name(patch) == "lab2/eager-commit"
-    assert name(Path("mine")) == "mine"
-
-
-def test_the_roles_of_a_log_are_predicted_and_those_of_a_store_are_not() -> None:
-    kit = this_kit()
-    assert prediction.roles(kit, "lab2") == ("leader", "follower")
-    assert prediction.roles(kit, "lab3") == ()
-    assert prediction.roles(kit, "lab5") == ("pilot", "copilot", "follower")
 
 
 # ---- wrong input ----
@@ -523,9 +500,8 @@ def test_an_experiment_that_cannot_end_loses_none_before_it(
         "catalogue": known,
         "cluster_of": cluster,
         "_named": lambda *_: faults,
-        "_tree": lambda *_: None,
-        "_predicted": lambda *_: {},
-        "with_waits": lambda _, done: [replace(shown(), experiment=each) for each, _ in done],
+        "_name": lambda *_: "mine",
+        "with_waits": lambda _, done: [replace(shown(), experiment=each) for each in done],
     }.items():
         monkeypatch.setattr(experiments, name, fake)
     monkeypatch.setattr(experiments.experiment, "run", run_one)

@@ -73,7 +73,7 @@ def _play(kit: Kit, known: Catalogue, act: Act, out: Path) -> Shown:
         done = experiment.run(
             bench, known.kinds[preset.kind], preset.amount, "follower", HOLD_S, _advance
         )
-        (shown,) = experiments.with_waits(bench, [(done, None)])
+        (shown,) = experiments.with_waits(bench, [done])
     for condition in CONDITIONS:
         mean_us = verdict.mean_latency(done.held(condition))
         bar = "█" * max(1, min(BAR, round(BAR * mean_us / BAR_US)))

@@ -23,7 +23,6 @@ from failslow.extras.faults import (
     experiment,
     experiment_page,
     injection,
-    prediction,
     verdict,
     waits,
 )
@@ -38,7 +37,6 @@ from failslow.extras.faults.experiment import (
 )
 from failslow.extras.faults.experiment_page import Shown
 from failslow.extras.faults.injectors import INJECTORS
-from failslow.extras.faults.prediction import Predicted
 from failslow.extras.faults.targets import Place
 from failslow.extras.faults.verdict import FAIL, INCONCLUSIVE, PASS, REPEATS, Verdict
 from failslow.lab.labs import load_labs
@@ -122,26 +120,22 @@ def run(kit: Kit, options: Options) -> int:
             options.out,
         )
     ) as bench:
-        tree = _tree(kit, bench)
-        count = len(bench.place.replicas)
-        predicted = _predicted(
-            kit, known, tree, faults, options.strength, count, options.target, bench.lab.id
-        )
+        name = _name(kit, bench)
         hold_s = QUICK_HOLD_S if options.quick else HOLD_S
-        done: list[tuple[Experiment, Predicted | None]] = []
+        done: list[Experiment] = []
         shown: list[Shown] = []
         unmade: Unmade = {}
         try:
-            for (name, kind, amount), each in _experiments(
+            for (_, kind, amount), each in _experiments(
                 bench, faults, options.target, hold_s, options.as_json
             ):
                 if isinstance(each, Verdict):
                     unmade[injection.in_words(kind, amount)] = each
                     continue
-                done.append((each, predicted.get(name)))
+                done.append(each)
                 shown = with_waits(bench, done)
                 # After each one: what ends the next one early loses none before it.
-                _write(options.out, str(tree) if tree else "the reference", shown)
+                _write(options.out, name, shown)
         finally:
             _print(options, shown, unmade)
     return 1 if any(each.experiment.verdict.word == FAIL for each in shown) else 0
@@ -199,18 +193,18 @@ def _containers(kit: Kit, known: Catalogue) -> Iterator[LabBench]:
         yield LabBench(kit=kit, place=place, lab=load_labs(kit).get(current.lab))
 
 
-def _tree(kit: Kit, bench: Bench) -> Path | None:
-    """The solution that runs; None for the reference."""
+def _name(kit: Kit, bench: Bench) -> str:
+    """Of the solution that runs."""
     tree = kit.root / bench.place.current.solution
-    return None if tree == kit.reference else tree
+    return "the reference" if tree == kit.reference else str(tree)
 
 
-def with_waits(bench: Bench, done: Sequence[tuple[Experiment, Predicted | None]]) -> list[Shown]:
+def with_waits(bench: Bench, done: Sequence[Experiment]) -> list[Shown]:
     """With the waits that the replicas' verification has seen. Requires: the cluster runs."""
     windows = []
     with suppress(CannotDo):  # a short experiment may be over before the first window
         windows = verification.read(bench.layout, len(bench.place.replicas))
-    return [_shown(each, predicted, windows) for each, predicted in done]
+    return [_shown(each, windows) for each in done]
 
 
 def _every(known: Catalogue) -> list[Fault]:
@@ -233,23 +227,6 @@ def _named(known: Catalogue, names: str, strength: str | None) -> list[Fault]:
         (name, *injection.strength_of(known, name, strength))
         for name in dict.fromkeys(names.split(","))
     ]
-
-
-def _predicted(
-    kit: Kit,
-    known: Catalogue,
-    directory: Path | None,
-    faults: Sequence[Fault],
-    strength: str | None,
-    replicas: int,
-    target: str,
-    lab: str,
-) -> dict[str, Predicted]:
-    """Empty for what the simulator does not measure."""
-    presets = [name for name, kind, _ in faults if name in known.presets and kind.slows]
-    if strength or not presets or target not in prediction.roles(kit, lab):
-        return {}
-    return prediction.predict(kit, lab, directory, presets, replicas, target)
 
 
 def _experiments(
@@ -292,15 +269,13 @@ def _experiment(
     return Verdict(INCONCLUSIVE, f"{reason}, {1 + REPEATS} times")
 
 
-def _shown(
-    done: Experiment, predicted: Predicted | None, windows: Sequence[dict[str, Any]]
-) -> Shown:
+def _shown(done: Experiment, windows: Sequence[dict[str, Any]]) -> Shown:
     first = min(run.span[0] for run in done.runs)
     last = max(run.span[1] for run in done.runs)
     mine = [each for each in windows if first <= each["end_ns"] and each["begin_ns"] <= last]
     slow = [run.span for run in done.runs if run.condition == SLOW]
     dead = [run.span for run in done.runs if run.condition == DEAD]
-    return Shown(done, predicted, waits.slow_graph(mine, slow), waits.grown(mine, slow, dead))
+    return Shown(done, waits.slow_graph(mine, slow), waits.grown(mine, slow, dead))
 
 
 def _as_json(shown: Shown) -> dict[str, object]:
@@ -311,7 +286,6 @@ def _as_json(shown: Shown) -> dict[str, object]:
         "verdict": asdict(done.verdict),
         "costs": asdict(done.costs),
         "limits": asdict(done.limits),
-        "predicted": asdict(shown.predicted) if shown.predicted else None,
         "rate": done.rate,
         "seconds": round(done.seconds, 1),
         "held_bytes": max(run.held_bytes for run in done.runs),
@@ -330,19 +304,17 @@ def _figures(done: Experiment, condition: str) -> dict[str, float]:
 
 def _table(shown: Sequence[Shown], unmade: Unmade) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in ("fault", "verdict", "latency", "simulated", "throughput", "simulated"):
+    for head in ("fault", "verdict", "latency", "throughput"):
         table.add_column(head, justify="left" if head in ("fault", "verdict") else "right")
     for each in shown:
-        done, known = each.experiment, each.predicted
+        done = each.experiment
         style = {PASS: "green", FAIL: "red"}.get(done.verdict.word, "yellow")
         table.add_row(
             done.fault,
             f"[{style}]{done.verdict.word}[/]",
             experiment_page.cost(done.costs.latency),
-            experiment_page.share(known.latency if known else None),
             experiment_page.cost(done.costs.throughput),
-            experiment_page.share(known.throughput if known else None),
         )
     for fault, found in unmade.items():
-        table.add_row(fault, f"[yellow]{found.word}[/]", *"----")
+        table.add_row(fault, f"[yellow]{found.word}[/]", *"--")
     return table

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from failslow.extras.faults import verdict
 from failslow.extras.faults.experiment import BEFORE_S, CONDITIONS, SLOW, Experiment
-from failslow.extras.faults.prediction import Predicted
 from failslow.extras.faults.stages import SLICE_MS, Slices
 from failslow.extras.faults.verdict import Cost
 from failslow.extras.faults.waits import Grown
@@ -40,7 +39,6 @@ class Shown:
     """An experiment and what is known around it."""
 
     experiment: Experiment
-    predicted: Predicted | None
     graph: Graph
     grown: list[Grown]
 
@@ -61,26 +59,19 @@ def cost(value: Cost) -> str:
     return f"{100 * value.value:+.1f} % ({100 * value.low:+.1f} to {100 * value.high:+.1f})"
 
 
-def share(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:+.1f} %"
-
-
 def _summary(shown: Sequence[Shown]) -> str:
     rows = []
     for number, each in enumerate(shown):
-        done, known = each.experiment, each.predicted
+        done = each.experiment
         rows.append(
             [
                 f'<a href="#fault-{number}">{html.escape(done.fault)}</a>',
                 f'<b class="{done.verdict.word}">{done.verdict.word}</b>',
                 cost(done.costs.latency),
-                share(known.latency if known else None),
                 cost(done.costs.throughput),
-                share(known.throughput if known else None),
             ]
         )
-    heads = ["fault", "verdict", "latency", "simulated", "throughput", "simulated"]
-    return _table(heads, rows)
+    return _table(["fault", "verdict", "latency", "throughput"], rows)
 
 
 def _experiment(number: int, shown: Shown) -> str:
