@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "changing_load.h"
 #include "depfast/host/hosted_runtime.h"
 #include "faults.h"
 #include "profiles.h"
@@ -44,12 +45,12 @@ sim::SimOptions OptionsOf(const RunOptions& options, sim::BackendFactory make_ba
   return simulated;
 }
 
-// Longer than any command of the load is waited for. A client beside stages is like a real one, and
+// Longer than any command of the load is waited for. A client of a sweep is like a real one, and
 // tries another replica.
 ClientLoad LoadOf(const RunOptions& options) {
   ClientLoad load = options.load;
   load.answer_timeout =
-      HasStages(options.shape) ? 1s : WindowOf(options.shape, Time::zero()).to + kDrain;
+      IsOfSweep(options.shape) ? 1s : WindowOf(options.shape, Time::zero()).to + kDrain;
   return load;
 }
 
@@ -85,13 +86,13 @@ RunResult Measurement::Run() {
     simulator_.RunFor(kBeforeLoad);
     window_ = WindowOf(options_.shape, simulator_.now(), options_.seed);
     ScheduleFault(proposers);
+    BeginOnset();
     const FiguresAt figures_at = BeginLoad();
     MeasureWindow(proposers);
     simulator_.HealAll();
     MeasureCatchUp();
     result_.measured = window_.to - window_.from;
     result_.load = figures_at(window_.to + kDrain);
-    if (onset_) result_.onset = MeasureOnset();
     if (result_.error.empty()) result_.error = Problem();
   } else {
     result_.error = "no replica has committed a command within 5 s";
@@ -104,14 +105,12 @@ RunResult Measurement::Run() {
 }
 
 Measurement::FiguresAt Measurement::BeginLoad() {
-  const bool changes = options_.shape == kChanging;
-  if (changes || HasOnset(options_.shape)) onset_.emplace(simulator_);
-  const testkit::Operation commands = onset_ ? onset_->Watch(subject_.commands) : subject_.commands;
+  const testkit::Operation& commands = subject_.commands;
   const RandomStream arrivals(options_.seed, 0, kArrivals);
   const auto figures_of = [](auto load) -> FiguresAt {
     return [load](Time end) { return load->ResultAt(end); };
   };
-  if (changes) {
+  if (options_.shape == kChanging) {
     return figures_of(
         std::make_shared<ChangingLoad>(simulator_, commands, options_.rate, window_, arrivals));
   }
@@ -124,20 +123,17 @@ Measurement::FiguresAt Measurement::BeginLoad() {
       std::make_shared<testkit::OpenLoop>(simulator_, commands, interval, window_, arrivals));
 }
 
-// Without a fault it is the same time of the run.
-OnsetResult Measurement::MeasureOnset() const {
-  OnsetResult result;
-  if (HasOnset(options_.shape)) {
+void Measurement::BeginOnset() {
+  const bool has_stages = HasStages(options_.shape);
+  if (!has_stages && options_.shape != kChanging) return;
+  Onset onset;
+  onset.has_slices = IsOfSweep(options_.shape);
+  if (has_stages) {
     const auto plan = PlanOf(options_.shape, faults::CpuSlow({0}, 50), window_);
-    const auto slot = [this](Time when) {
-      return (when - window_.from) / testkit::kCompletionsSlot;
-    };
-    result.fault_from = slot(plan.front().start);
-    result.fault_to = slot(plan.front().end());
+    onset.fault_from = (plan.front().start - window_.from) / testkit::kCompletionsSlot;
+    onset.fault_to = (plan.front().end() - window_.from) / testkit::kCompletionsSlot;
   }
-  result.means = onset_->MeansAt(window_, window_.to + kDrain);
-  result.new_proposers = onset_->new_proposers();
-  return result;
+  result_.onset = onset;
 }
 
 bool Measurement::Elect() {
@@ -162,10 +158,9 @@ void Measurement::ScheduleFault(const std::vector<PeerId>& proposers) {
 void Measurement::OnStep(PeerId replica, const sim::StepInput& input,
                          const sim::StepOutput& output) {
   if (input.now < window_.from || input.now >= window_.to) return;
-  if (onset_) onset_->See(subject_.log->Proposers(), window_.from);
+  if (result_.onset) SeeProposers(input.now);
   if (!IsSlow(replica))
     result_.peak_heap_bytes = std::max(result_.peak_heap_bytes, output.heap_bytes);
-  if (result_.proposer_changes) CountProposerChanges();
   const std::uint64_t committed = subject_.log->CommittedUpTo();
   for (const PeerId slow : slow_) {
     const std::uint64_t reached = subject_.log->HasUpTo(slow);
@@ -173,11 +168,13 @@ void Measurement::OnStep(PeerId replica, const sim::StepInput& input,
   }
 }
 
-void Measurement::CountProposerChanges() {
-  const std::vector<PeerId> now = subject_.log->Proposers();
-  if (now.size() < proposers_.size() || now == proposers_) return;  // one is being elected
-  proposers_ = now;
-  ++*result_.proposer_changes;
+void Measurement::SeeProposers(Time now) {
+  const std::vector<PeerId> seen = subject_.log->Proposers();
+  if (seen.size() < proposers_.size() || seen == proposers_) return;  // one is being elected
+  if (!proposers_.empty()) {
+    result_.onset->new_proposers.push_back((now - window_.from) / testkit::kCompletionsSlot);
+  }
+  proposers_ = seen;
 }
 
 bool Measurement::IsSlow(PeerId replica) const {
@@ -185,8 +182,6 @@ bool Measurement::IsSlow(PeerId replica) const {
 }
 
 void Measurement::MeasureWindow(const std::vector<PeerId>& proposers) {
-  proposers_ = proposers;
-  if (HasStages(options_.shape)) result_.proposer_changes = 0;
   simulator_.RunUntil(window_.from);
   simulator_.ResetPeaks();
   flows_.Clear(window_.from);

@@ -11,7 +11,6 @@
 
 #include "answer_checker.h"
 #include "flows.h"
-#include "onset.h"
 #include "pending_requests.h"
 #include "run_options.h"
 #include "run_result.h"
@@ -47,9 +46,9 @@ class Measurement : private sim::Observer {
   // The figures of the load at an end, once it has passed.
   using FiguresAt = std::function<testkit::LoadResult(Time end)>;
   FiguresAt BeginLoad();
-  OnsetResult MeasureOnset() const;
+  void BeginOnset();
   void MeasureWindow(const std::vector<PeerId>& proposers);
-  void CountProposerChanges();
+  void SeeProposers(Time now);
   bool IsSlow(PeerId replica) const;
   // At the window's end, of the replicas that are not slow.
   void MeasureUnfinished();
@@ -70,11 +69,10 @@ class Measurement : private sim::Observer {
   Flows flows_;  // if the run is to be explained
   PendingRequests pending_;
   const Subject subject_;
-  std::optional<Onset> onset_;  // of a run with an onset, or a changing load
   AnswerChecker answers_;
   testkit::LoadWindow window_;
   std::vector<PeerId> slow_;       // the replicas that the fault strikes
-  std::vector<PeerId> proposers_;  // in the window, the latest
+  std::vector<PeerId> proposers_;  // the latest in the window, of a run with an onset
   RunResult result_;
 };
 

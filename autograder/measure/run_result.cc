@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace depfast::measure {
 namespace {
@@ -32,13 +33,20 @@ json ToJson(PeerId replica, const WaitRow& row) {
           {"path_ns", row.path_ns}};
 }
 
-json ToJson(const OnsetResult& onset) {
-  json means = json::array();
-  for (const Duration mean : onset.means) means.push_back(mean.count());
-  return {{"fault_from", onset.fault_from},
-          {"fault_to", onset.fault_to},
-          {"means_ns", means},
-          {"new_proposers", onset.new_proposers}};
+json ToJson(const Onset& onset, const testkit::LoadResult& load) {
+  json line = {{"fault_from", onset.fault_from},
+               {"fault_to", onset.fault_to},
+               {"means_ns", json::array()},
+               {"new_proposers", onset.new_proposers}};
+  for (const Duration mean : load.means) line["means_ns"].push_back(mean.count());
+  if (!onset.has_slices) return line;
+  line["slices_us"] = json::array();
+  for (const auto& slot : load.slots) {
+    json in_us = json::array();
+    for (const Duration latency : slot) in_us.push_back(latency / 1us);
+    line["slices_us"].push_back(std::move(in_us));
+  }
+  return line;
 }
 
 }  // namespace
@@ -74,16 +82,7 @@ json ToJson(const RunResult& result) {
       {"error", TextOrNull(result.error)},
       {"violation", TextOrNull(result.violation)},
   };
-  if (result.onset) line["onset"] = ToJson(*result.onset);
-  if (result.proposer_changes) {
-    line["proposer_changes"] = *result.proposer_changes;
-    line["slices"] = json::array();
-    for (const auto& slot : result.load.slots) {
-      json in_us = json::array();
-      for (const Duration latency : slot) in_us.push_back(latency / 1us);
-      line["slices"].push_back(std::move(in_us));
-    }
-  }
+  if (result.onset) line["onset"] = ToJson(*result.onset, result.load);
   if (result.evidence) {
     line["waits"] = json::array();
     for (const auto& [replica, row] : result.evidence->waits) {

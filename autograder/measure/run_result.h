@@ -13,7 +13,6 @@
 #include "depfast/verify/unfinished_work.h"
 #include "depfast/verify/wait_statistics.h"
 #include "flows.h"
-#include "onset.h"
 #include "testkit/load.h"
 
 namespace depfast::measure {
@@ -24,6 +23,15 @@ struct Evidence {
   Flows::ByLink flows;                            // in the window
   // The unfinished work of the replicas that are not slow, at the window's end.
   std::vector<std::pair<PeerId, UnfinishedRow>> unfinished;
+};
+
+// The times of a run with stages, in slices of kCompletionsSlot from the window's begin on.
+struct Onset {
+  std::int64_t fault_from = 0;  // without a fault it is the same time
+  std::int64_t fault_to = 0;
+  // In which other proposers replaced those before.
+  std::vector<std::int64_t> new_proposers;
+  bool has_slices = false;  // the latencies of each slice are a part of the result
 };
 
 struct RunResult {
@@ -38,8 +46,6 @@ struct RunResult {
   std::uint64_t unfinished_coroutines = 0;
   std::uint64_t pending_requests = 0;
   std::vector<PeerId> slow;  // the replicas that the fault strikes
-  // Of a run with stages: how often the proposers of the window's begin were replaced.
-  std::optional<int> proposer_changes;
   std::uint64_t lag = 0;             // entries: the most that a slow replica was behind, in it
   std::optional<Duration> catch_up;  // from the window's end; nothing if it took too long
   // The same until the log is in its fast mode (LogChecker::IsFast). Of the entries that were
@@ -52,7 +58,7 @@ struct RunResult {
   std::string error;      // a sentence if the submission misbehaved; the numbers mean nothing then
   std::string violation;  // a sentence if an invariant was violated, or a client told an untruth
   std::optional<Evidence> evidence;  // if asked for
-  std::optional<OnsetResult> onset;  // of a shape that has it, or of a changing load
+  std::optional<Onset> onset;      // of a run with stages, or with a changing load
 };
 
 // The object that `failslow.measurement.binary` reads.

@@ -4,9 +4,11 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "depfast/host/random.h"
 
@@ -25,16 +27,11 @@ struct Shape {
   Duration window;
   bool begins_with_window;  // else with the load
   Duration on;              // on for this time, then off for the same, in turn; kForever: stays on
-  Duration onset = 0s;      // its length; 0: the fault's begin is not drawn
 };
 
 constexpr std::array kShapes = {
-    Shape{"before", 1500ms, false, kForever},
-    Shape{"under", 1500ms, true, kForever},
-    Shape{"flapping", 3s, true, 300ms},
-    Shape{"long", 10s, false, kForever},
-    Shape{"onset", 10s + kAfterOnset, true, kForever, 10s},
-    Shape{"long-onset", 90s + kAfterOnset, true, kForever, 90s},
+    Shape{"before", 1500ms, false, kForever}, Shape{"under", 1500ms, true, kForever},
+    Shape{"flapping", 3s, true, 300ms},       Shape{"long", 10s, false, kForever},
     Shape{"changing", 60s, true, kForever},
 };
 
@@ -56,13 +53,13 @@ constexpr std::string_view kStages = "stages:";
 constexpr std::int64_t kStageMsMax = 3'600'000;
 
 struct Stages {
-  Duration before;
+  std::optional<Duration> before;  // nothing: drawn
   Duration on;
   Duration after;
 };
 
-// Requires: HasStages.
-Stages StagesOf(const std::string& shape) {
+// Requires: IsOfSweep.
+Stages ParsedStages(const std::string& shape) {
   std::vector<Duration> found;
   const char* at = shape.data() + kStages.size();
   const char* const end = shape.data() + shape.size();
@@ -80,37 +77,32 @@ Stages StagesOf(const std::string& shape) {
   return {found[0], found[1], found[2]};
 }
 
-Duration WindowLength(const std::string& shape) {
-  if (!HasStages(shape)) return ShapeOf(shape).window;
-  const Stages stages = StagesOf(shape);
-  return stages.before + stages.on + stages.after;
+std::optional<Stages> StagesOf(const std::string& shape) {
+  if (shape == "onset") return Stages{std::nullopt, 10s, kAfterOnset};
+  if (shape == "long-onset") return Stages{std::nullopt, 90s, kAfterOnset};
+  return IsOfSweep(shape) ? std::optional(ParsedStages(shape)) : std::nullopt;
 }
 
 }  // namespace
 
-bool HasStages(const std::string& shape) { return shape.starts_with(kStages); }
+bool IsOfSweep(const std::string& shape) { return shape.starts_with(kStages); }
 
-std::vector<std::string> ShapeNames() {
-  std::vector<std::string> names;
-  for (const Shape& shape : kShapes) names.emplace_back(shape.name);
-  return names;
-}
-
-bool HasOnset(const std::string& shape) { return !HasStages(shape) && ShapeOf(shape).onset > 0s; }
+bool HasStages(const std::string& shape) { return StagesOf(shape).has_value(); }
 
 testkit::LoadWindow WindowOf(const std::string& shape, Time start, std::uint64_t seed) {
-  const Duration healthy = HasOnset(shape) ? HealthyTime(seed) : 0s;
-  return {start, start + kWarmUp, start + kWarmUp + healthy + WindowLength(shape)};
+  const Time from = start + kWarmUp;
+  const auto stages = StagesOf(shape);
+  if (!stages) return {start, from, from + ShapeOf(shape).window};
+  const Duration before = stages->before ? *stages->before : HealthyTime(seed);
+  return {start, from, from + before + stages->on + stages->after};
 }
 
 faults::FaultPlan PlanOf(const std::string& shape, const faults::Fault& fault,
                          const testkit::LoadWindow& window) {
-  if (HasStages(shape)) {
-    const Stages stages = StagesOf(shape);
-    return {fault.From(window.from + stages.before).For(stages.on)};
+  if (const auto stages = StagesOf(shape)) {
+    return {fault.From(window.to - stages->after - stages->on).For(stages->on)};
   }
   const Shape& of = ShapeOf(shape);
-  if (of.onset > 0s) return {fault.From(window.to - of.window).For(of.onset)};
   const Time begin = of.begins_with_window ? window.from : window.start;
   if (of.on == kForever) return {fault.From(begin)};
   faults::FaultPlan plan;

@@ -465,7 +465,7 @@ def test_axes_of_the_simulator_need_it(kit: Kit, tmp_path: Path) -> None:
 MEASURE = """#!/bin/sh
 echo "$@" >>"$0.log"
 case "$*" in *net-slow:7*) echo warned >&2; echo the reason >&2; exit 2;; esac
-echo '{"slices": SLICES, "proposer_changes": 1, "violation": null, "error": "it died"}'
+echo '{"onset": {"slices_us": SLICES, "new_proposers": [3]}, "violation": null, "error": "it died"}'
 """
 
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace depfast::testkit {
@@ -61,6 +63,11 @@ LoadResult LoadRecorder::ResultAt(Time end) const {
   const Duration length = window_.to - window_.from;
   result.slots.resize(
       static_cast<std::size_t>((length + kCompletionsSlot - 1ns) / kCompletionsSlot));
+  result.means.resize(result.slots.size());
+  std::vector<std::int64_t> begun(result.slots.size());
+  const auto slot_of = [this](Time when) {
+    return static_cast<std::size_t>((when - window_.from) / kCompletionsSlot);
+  };
   result.offered = offered_.size();
   for (const Offered& one : offered_) {
     if (one.effective > end) {
@@ -68,10 +75,14 @@ LoadResult LoadRecorder::ResultAt(Time end) const {
     } else {
       result.passed_over = result.unanswered;
     }
-    result.latencies.Add(std::min(one.effective, end) - one.begun);
-    if (!IsMeasured(one.effective)) continue;
-    const auto slot = static_cast<std::size_t>((one.effective - window_.from) / kCompletionsSlot);
-    result.slots[slot].push_back(one.effective - one.begun);
+    const Duration latency = std::min(one.effective, end) - one.begun;
+    result.latencies.Add(latency);
+    result.means[slot_of(one.begun)] += latency;
+    ++begun[slot_of(one.begun)];
+    if (IsMeasured(one.effective)) result.slots[slot_of(one.effective)].push_back(latency);
+  }
+  for (std::size_t slot = 0; slot < begun.size(); ++slot) {
+    if (begun[slot] > 0) result.means[slot] /= begun[slot];
   }
   result.completed = completed_;
   result.completions = completions_;

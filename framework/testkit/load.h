@@ -58,6 +58,8 @@ struct LoadResult {
   std::vector<std::uint64_t> completions;  // the same, for each kCompletionsSlot of the window
   // In the same slots: the latencies of the operations offered that took effect there.
   std::vector<std::vector<Duration>> slots;
+  // In the same slots: the mean latency of the operations offered that began there; zero for none.
+  std::vector<Duration> means;
 };
 
 // Runs the operations of a load, and records their outcomes. Must outlive the run.

@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
+#include "changing_load.h"
 #include "depfast/host/frame.h"
 #include "faults.h"
 #include "health_messages.h"
-#include "onset.h"
 #include "profiles.h"
 #include "sim/observer.h"
 #include "sim/simulator.h"

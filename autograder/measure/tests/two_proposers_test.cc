@@ -55,13 +55,16 @@ TEST(TwoProposers, ARunWithStagesHasSlicesAndNoNewProposer) {
   options.shape = "stages:500,500,500";
   const RunResult result = Measure(options);
   ASSERT_EQ(result.error, "");
-  EXPECT_EQ(result.proposer_changes, 0);
+  ASSERT_TRUE(result.onset);
+  EXPECT_EQ(result.onset->fault_from, 5);
+  EXPECT_EQ(result.onset->fault_to, 10);
+  EXPECT_TRUE(result.onset->new_proposers.empty());
   ASSERT_EQ(result.load.slots.size(), 15u);
   std::size_t count = 0;
   for (const auto& slot : result.load.slots) count += slot.size();
   EXPECT_GT(count, 0u);
   EXPECT_LE(count, result.load.completed) << "what began before the window has no latency";
-  EXPECT_EQ(ToJson(result).at("slices").size(), 15u);
+  EXPECT_EQ(ToJson(result).at("onset").at("slices_us").size(), 15u);
   options.costs_percent = 50;
   EXPECT_GT(Measure(options).load.completed, result.load.completed) << "cheaper steps, more done";
 }

@@ -165,6 +165,16 @@ struct ByHand {
   LoadRecorder recorder;
 };
 
+TEST(LoadRecorder, AMeanIsOfWhatBeganInItsSlot) {
+  ByHand load;
+  for (const Time when : {100ms, 190ms, 200ms}) load.BeginAt(when);
+  load.EndAt(200ms, 0, true);
+  load.EndAt(210ms, 1, true);
+  load.EndAt(220ms, 2, false);
+  EXPECT_EQ(load.ResultAt(1s).means, (std::vector<Duration>{60ms, 800ms, 0ms}))
+      << "one that took no effect lasts until the end";
+}
+
 TEST(LoadRecorder, MeasuresWhatBeganInTheWindow) {
   ByHand load;
   load.BeginAt(99ms);

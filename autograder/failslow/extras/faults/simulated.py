@@ -112,8 +112,8 @@ def _cell(of: System, known: Catalogue, point: Point) -> Cell:
     runs, changes, trouble = [], [], ""
     for seed in of.seeds:
         told = _told(of, point, seed)
-        runs.append(Stages(told["slices"], BEFORE_S, point.seconds))
-        changes.append(told["proposer_changes"])
+        runs.append(Stages(told["onset"]["slices_us"], BEFORE_S, point.seconds))
+        changes.append(len(told["onset"]["new_proposers"]))
         trouble = trouble or told["violation"] or told["error"] or ""
     fault = injection.in_words(known.kinds[point.kind], point.amount)
     return sweep.cell_of(point, fault, runs, changes, trouble)
@@ -129,6 +129,8 @@ def _told(of: System, point: Point, seed: int) -> dict[str, Any]:
         reason = (done.errors.strip().splitlines() or [done.how_it_ended()])[-1]
         raise CouldNotGrade(f"{of.name}, {point.kind}: {reason}")
     told: dict[str, Any] = json.loads(done.output.strip().splitlines()[-1])
+    if "onset" not in told:
+        raise CouldNotGrade(f"{of.name}, {point.kind}: {told['error']}")
     return told
 
 
