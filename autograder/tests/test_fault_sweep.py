@@ -363,7 +363,7 @@ def test_strengths_may_be_any(known: Catalogue) -> None:
 
 def test_points_are_all_combinations(known: Catalogue) -> None:
     axes = Options(durations=(1.0, 2.0), loads=("8", OPEN), places=("one", "all"), mixes=("read",))
-    points = axes.points("lab3", ("leader",), [(known.kinds["net-slow"], MS)])
+    points = replace(axes, targets=("leader",)).points("lab3", [(known.kinds["net-slow"], MS)])
     assert len(set(points)) == len(points) == 8
     assert {each.mix for each in points} == {"read"}
 
@@ -393,6 +393,27 @@ def test_the_page_marks_what_is_dangerous() -> None:
     assert "-0 %" not in page, "noise is no gain"
 
 
+def test_systems_stand_beside_each_other() -> None:
+    slow = [cell(MS, 0.1, recovery_s=0.4), cell(3 * MS, 0.6, recovery_s=1.2, residue=0.9)]
+    mine = [row(*slow), row(cell(MS, 0.9, mix="read")), row(cell(0, 0.2, "crash"))]
+    other = [row(cell(MS, 0.2, at="all", recovery_s=None)), row(cell(5, 0.0, "cpu-slow", at="all"))]
+    heads, lines = sweep_page.in_short([("mine", mine), ("<etcd>", other)])
+    assert heads == ["slow", "fault", "mine", "<etcd>"]
+    assert lines == [
+        [
+            "leader",
+            "net-slow",
+            "danger from 1 ms to 3 ms; back in 1.2 s; then 90 %",
+            "costs 20 % at most; not back in the run; then 100 %",
+        ],
+        ["leader", "cpu-slow", "-", "costs 0 % at most; back in 0.0 s; then 100 %"],
+    ]
+    page = sweep_page.render([("mine", mine), ("<etcd>", other)])
+    maps = page[page.index('class="beside"') : page.index("</div>\n<h3>")]
+    assert maps.index("<h2>Slow leader of mine") < maps.index("<h2>Slow leader of &lt;etcd&gt;")
+    assert "<etcd>" not in page
+
+
 def test_a_fault_without_an_effect_is_no_result() -> None:
     void = cell(2 * MS, 0.9, trouble=f"{sweep.VOID}no byte came late")
     zone = row(cell(MS, 0.0), void, cell(3 * MS, 0.3))
@@ -420,14 +441,16 @@ def test_the_page_draws_the_costliest_faults_with_a_band() -> None:
 
 
 def test_a_sweep_strikes_every_role_of_the_lab() -> None:
-    kit = this_kit()
-    assert sweeps._targets(kit, "lab2", None) == ("follower", "leader")
-    assert sweeps._targets(kit, "lab5", None) == ("follower", "pilot", "copilot")
-    assert sweeps._targets(kit, "lab5", ["pilot"]) == ["pilot"]
+    def targets(lab: str, wanted: list[str] | None = None) -> Sequence[str] | None:
+        return sweeps._plan_of_lab(this_kit(), Options(lab=lab, targets=wanted)).targets
+
+    assert targets("lab2") == ("follower", "leader")
+    assert targets("lab5") == ("follower", "pilot", "copilot")
+    assert targets("lab5", ["pilot"]) == ["pilot"]
     with pytest.raises(CannotDo, match="lab5 has no leader, but follower, pilot, copilot"):
-        sweeps._targets(kit, "lab5", ["pilot", "leader"])
+        targets("lab5", ["pilot", "leader"])
     with pytest.raises(CannotDo, match="lab1 has no cluster"):
-        sweeps._targets(kit, "lab1", None)
+        targets("lab1")
 
 
 @pytest.mark.parametrize(
@@ -542,7 +565,7 @@ def test_the_handbooks_page_has_its_parts(tmp_path: Path) -> None:
     cells = [cell(MS, 0.0, system="lab3"), cell(2 * MS, 0.8, system="lab3")]
     content = {"cells": [sweep.as_json(each) for each in cells]}
     (tmp_path / swept.RESULTS).write_text(json.dumps(content))
-    parts = ("style", "map.lab3", "runs.lab3", "recovery.lab3", "findings.lab3")
+    parts = ("style", "map.lab3", "runs.lab3", "short.lab3", "findings.lab3")
     page = swept.fill(tmp_path, "\n".join(f"{{{{ swept.{each} }}}}" for each in parts))
     assert "{{" not in page
     assert page.count('class="danger"') == 2

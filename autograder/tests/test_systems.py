@@ -594,6 +594,7 @@ def test_a_system_that_does_not_start_says_which_line_is_wrong(
         (("--system", TEMPLATE, "--costs", "50"), "--costs needs --simulated"),
         (("labs", "--system", TEMPLATE, "--clients", "all"), "--simulated, or --system without"),
         (("--system", "no.yaml"), "cannot read no.yaml"),
+        (("--system", TEMPLATE, "--system", TEMPLATE), "--system: two have one name (template, te"),
         (("--system", TEMPLATE, "--target", "pilot"), "template has no pilot, but follower, lead"),
     ],
 )
@@ -605,9 +606,9 @@ def test_a_sweep_of_a_system_that_cannot_be(
 
 def test_a_mix_needs_lines_in_the_file(tmp_path: Path) -> None:
     (system,) = loaded(tmp_path, GOOD)
-    sweeps._check_axes(system, sweeps.Options(mixes=("write",)))
+    assert sweeps._plan_of(system, sweeps.Options(mixes=("write",))).places == ("leader",)
     with pytest.raises(CannotDo, match=r"--workload: .*mine\.yaml has no load/read"):
-        sweeps._check_axes(system, sweeps.Options(mixes=("write", "mixed")))
+        sweeps._plan_of(system, sweeps.Options(mixes=("write", "mixed")))
 
 
 def test_clients_are_where_a_point_says(bench: running.SystemBench) -> None:
@@ -623,8 +624,12 @@ def test_clients_are_where_a_point_says(bench: running.SystemBench) -> None:
 
 def test_a_sweep_strikes_every_role_of_a_system(tmp_path: Path) -> None:
     (system,) = loaded(tmp_path, GOOD)
-    assert sweeps._of_system(system, None) == ["follower", "leader"]
-    assert sweeps._of_system(system, ["leader"]) == ["leader"]
-    assert sweeps._of_system(system, ["any"]) == ["any"]
+
+    def targets(wanted: list[str] | None) -> Sequence[str] | None:
+        return sweeps._plan_of(system, sweeps.Options(targets=wanted)).targets
+
+    assert targets(None) == ["follower", "leader"]
+    assert targets(["leader"]) == ["leader"]
+    assert targets(["any"]) == ["any"]
     with pytest.raises(CannotDo, match="--target: mine has no pilot, but follower, leader"):
-        sweeps._of_system(system, ["pilot"])
+        targets(["pilot"])

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TypeVar
@@ -33,7 +34,7 @@ from failslow.extras.faults.catalogue import Catalogue, FaultKind
 from failslow.extras.faults.injectors import INJECTORS
 from failslow.extras.faults.sweep import MIXES, OPEN, PLACES, Cell, Point, Row
 from failslow.extras.systems import description, running
-from failslow.extras.systems.description import ANY, System
+from failslow.extras.systems.description import ANY
 from failslow.lab.labs import load_labs
 
 QUICK_KINDS = ("cpu-slow", "net-slow")
@@ -47,8 +48,9 @@ CELLS_PER_PAGE = 10
 Axis = TypeVar("Axis", int, float, str)
 Faults = Sequence[tuple[FaultKind, int]]
 
-Subject = tuple[str, AbstractContextManager[Bench], Sequence[str], "Options"]
-"""Its name, its cluster, the roles that are slow in turn, and its axes."""
+Subject = tuple[str, AbstractContextManager[Bench], "Options"]
+"""Its name, its cluster and its axes."""
+Ended = Callable[[Point, Cell], None]
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -159,13 +161,13 @@ class Options:
         more = (self.mixes, self.places, self.costs, self.strength, self.lab, self.quick)
         return any((*axes, *more))
 
-    def points(self, system: str, roles: Sequence[str], faults: Faults) -> list[Point]:
-        """All combinations of the axes."""
+    def points(self, system: str, faults: Faults) -> list[Point]:
+        """All combinations of the axes. Requires: targets."""
         usual = experiments.QUICK_HOLD_S if self.quick else experiments.HOLD_S
         return [
             Point(system, role, kind.name, amount, seconds, mix, size, load, at, costs)
             for role, seconds, mix, size, load, at, costs, (kind, amount) in product(
-                roles,
+                self.targets or (),
                 self.durations or (usual,),
                 self.mixes or ("write",),
                 self.value_bytes or (256,),
@@ -213,6 +215,32 @@ class _Sweeping:
         self.maps: dict[str, list[Row]] = {}
         self.missing: list[str] = []
 
+    def complete(
+        self,
+        name: str,
+        subject: str,
+        points: Sequence[Point],
+        known: Catalogue,
+        make: Callable[[Sequence[Point], Ended], None],
+        cells_per_page: int = 1,
+    ) -> None:
+        """All cells of a system. `make` makes those that are not there yet, and tells of each."""
+        path, wanted = self.out / CELLS, dict.fromkeys(points)
+        done = sweep.read(path, subject)
+
+        def ended(point: Point, cell: Cell) -> None:
+            sweep.append(path, subject, cell)
+            done[point] = cell
+            if len(done) % cells_per_page == 0:
+                self.maps[name] = sweep.rows_of([done[at] for at in wanted if at in done], known)
+                self.write()
+
+        def make_all(left: Sequence[Point]) -> None:
+            wanted.update(dict.fromkeys(left))
+            make(left, ended)
+
+        self.maps[name] = sweep.rows_of(sweep.complete(points, done, make_all, known), known)
+
     def write(self) -> None:
         found = [(name, rows) for name, rows in self.maps.items() if rows]
         atomic.write_text(self.out / PAGE, sweep_page.render(found))
@@ -223,9 +251,16 @@ class _Sweeping:
 
     def show(self) -> None:
         self.write()
+        heads, lines = sweep_page.in_short([*self.maps.items()])
+        table = Table(*heads, box=box.SIMPLE_HEAD, pad_edge=False)
+        for line in lines:
+            table.add_row(*line)
+        console.stdout().print(table)
         for name, rows in self.maps.items():
             others = [row for other in self.maps.values() if other is not rows for row in other]
-            _print(name, rows, others)
+            for each in findings.of(rows, others):
+                found = f"{name}: finding {each.number} of document 004 {each.verdict}: {each.seen}"
+                console.stdout().print(found)
         console.note(f"Wrote {self.out / PAGE}")
 
 
@@ -241,38 +276,23 @@ def _simulate(kit: Kit, options: Options, sweeping: _Sweeping) -> None:
         for plan in plans:
             if (plan.lab or "lab3") == lab:
                 points += _points(system, plan, known)
-        _simulate_all(system, points, known, sweeping)
-
-
-def _simulate_all(
-    system: simulated.System, points: Sequence[Point], known: Catalogue, sweeping: _Sweeping
-) -> None:
-    path, subject = sweeping.out / CELLS, system.subject
-    done = sweep.read(path, subject)
-
-    def ended(point: Point, cell: Cell) -> None:
-        sweep.append(path, subject, cell)
-        done[point] = cell
-        if len(done) % CELLS_PER_PAGE == 0:
-            sweeping.maps[system.name] = sweep.rows_of([*done.values()], known)
-            sweeping.write()
-
-    def make(left: Sequence[Point]) -> None:
-        simulated.make(system, known, left, ended)
-
-    cells = sweep.complete(points, done, make, known)
-    sweeping.maps[system.name] = sweep.rows_of(cells, known)
+        make = partial(simulated.make, system, known)
+        sweeping.complete(system.name, system.subject, points, known, make, CELLS_PER_PAGE)
 
 
 def _points(system: simulated.System, plan: Options, known: Catalogue) -> list[Point]:
-    for target in plan.targets or ():
-        if target not in system.roles:
-            raise CannotDo(
-                f"--target: {system.name} has no {target}, but {', '.join(system.roles)}"
-            )
     if (plan.mixes or plan.places) and not system.has_mixes:
         raise CannotDo(f"--workload and --clients are for a store (lab3), not for {system.name}")
-    return plan.points(system.name, plan.targets or system.roles, _faults(known, plan, here=False))
+    roles = _roles(system.name, plan.targets, system.roles)
+    return replace(plan, targets=roles).points(system.name, _faults(known, plan, here=False))
+
+
+def _roles(name: str, wanted: Sequence[str] | None, roles: Sequence[str]) -> Sequence[str]:
+    """All that are slow in turn, or those that are wanted."""
+    for target in wanted or ():
+        if target not in roles:
+            raise CannotDo(f"--target: {name} has no {target}, but {', '.join(roles)}")
+    return wanted or roles
 
 
 def handbook() -> list[Options]:
@@ -297,58 +317,63 @@ def handbook() -> list[Options]:
 
 
 def _measure(kit: Kit, options: Options, sweeping: _Sweeping) -> None:
-    lab = options.lab or experiments.LAB
     systems = [each for path in options.system or () for each in description.load(path)]
-    for system in systems:
-        _check_axes(system, options)
-    roles = _targets(kit, lab, options.targets) if options.with_ours else ()
-    programs = ["put_load"] * options.with_ours + [slow_syncs.PROGRAM] * bool(systems)
+    names = [each.name for each in systems]
+    if len(set(names)) < len(names):
+        raise CannotDo(f"--system: two have one name ({', '.join(names)})")
+    plans = [_plan_of(each, options) for each in systems]
+    ours = [_plan_of_lab(kit, options)] if options.with_ours else []
+    programs = ["put_load"] * len(ours) + [slow_syncs.PROGRAM] * bool(systems)
     cmake.build(kit, targets=[*programs, catalogue.PROGRAM])
     known = catalogue.load(kit)
     faults = _faults(known, options, here=True)
+    lab, replicas, out = options.lab or experiments.LAB, options.replicas, options.out
     subjects: list[Subject] = []
-    if options.with_ours:
-        name = str(options.directory) if options.directory else "the reference"
-        cluster = experiments.cluster_of(
-            kit, known, options.directory, lab, options.replicas, options.out
-        )
-        subjects.append((name, cluster, roles, options))
-    for system in systems:
-        foreign = running.running(kit, known, system, options.out)
-        usual = replace(options, places=options.places or (system.load.clients_at,))
-        subjects.append((system.name, foreign, _of_system(system, options.targets), usual))
-    for name, cluster, where, plan in subjects:
+    for plan in ours:
+        cluster = experiments.cluster_of(kit, known, plan.directory, lab, replicas, out)
+        subjects.append((str(plan.directory or "the reference"), cluster, plan))
+    for system, plan in zip(systems, plans, strict=True):
+        subjects.append((system.name, running.running(kit, known, system, out), plan))
+    for name, cluster, plan in subjects:
         with cluster as bench:
-            possible = [each for each in faults if bench.can_have(each[0])]
-            points = plan.points(name, where, possible)
-            _measure_all(bench, name, points, known, sweeping)
+            experiment.prepare(bench)
+            points = plan.points(name, [each for each in faults if bench.can_have(each[0])])
+            make = partial(_measure_all, bench, known, sweeping.missing)
+            sweeping.complete(name, _subject(bench), points, known, make)
+
+
+def _plan_of_lab(kit: Kit, options: Options) -> Options:
+    lab = options.lab or experiments.LAB
+    view = load_labs(kit).get(lab).cluster
+    if view is None:
+        raise CannotDo(f"--lab: {lab} has no cluster")
+    roles = _roles(lab, options.targets, (experiments.FOLLOWER, *view.proposers))
+    return replace(options, targets=roles)
+
+
+def _plan_of(system: description.System, options: Options) -> Options:
+    """CannotDo for an axis that the system's file has no lines for."""
+    if "read" not in system.load.works and {"read", "mixed"} & set(options.mixes or ()):
+        raise CannotDo(f"--workload: {system.path} has no load/read")
+    all_roles = [*system.roles, ANY]
+    roles = _roles(system.name, options.targets, all_roles) if options.targets else system.roles
+    places = options.places or (system.load.clients_at,)
+    return replace(options, targets=roles or [ANY], places=places)
 
 
 def _measure_all(
-    bench: Bench, name: str, points: Sequence[Point], known: Catalogue, sweeping: _Sweeping
+    bench: Bench, known: Catalogue, missing: list[str], left: Sequence[Point], ended: Ended
 ) -> None:
-    path, subject = sweeping.out / CELLS, _subject(bench)
-    done = sweep.read(path, subject)
-    experiment.prepare(bench)
-
-    def make(left: Sequence[Point]) -> None:
-        for number, point in enumerate(left, start=1):
-            kind = known.kinds[point.kind]
-            words = f"{bench.program}, {injection.in_words(kind, point.amount)}, {point.target}"
-            try:
-                cell = _cell(bench, kind, point)
-            except CannotDo as error:
-                sweeping.missing.append(f"{words}: {error}")
-                continue
-            sweep.append(path, subject, cell)
-            done[point] = cell
-            sweeping.maps[name] = sweep.rows_of(
-                [done[each] for each in points if each in done], known
-            )
-            sweeping.write()
-            console.note(f"{number} of {len(left)}: {words}: {_loss(cell)}")
-
-    sweeping.maps[name] = sweep.rows_of(sweep.complete(points, done, make, known), known)
+    for number, point in enumerate(left, start=1):
+        kind = known.kinds[point.kind]
+        words = f"{bench.program}, {injection.in_words(kind, point.amount)}, {point.target}"
+        try:
+            cell = _cell(bench, kind, point)
+        except CannotDo as error:
+            missing.append(f"{words}: {error}")
+            continue
+        ended(point, cell)
+        console.note(f"{number} of {len(left)}: {words}: {_loss(cell)}")
 
 
 def _cell(bench: Bench, kind: FaultKind, point: Point) -> Cell:
@@ -371,56 +396,23 @@ def _cell(bench: Bench, kind: FaultKind, point: Point) -> Cell:
     )
 
 
-def _targets(kit: Kit, lab_id: str, wanted: Sequence[str] | None) -> Sequence[str]:
-    """Followers and each proposer of the lab, or those that are wanted."""
-    view = load_labs(kit).get(lab_id).cluster
-    if view is None:
-        raise CannotDo(f"--lab: {lab_id} has no cluster")
-    roles = (experiments.FOLLOWER, *view.proposers)
-    for target in wanted or ():
-        if target not in roles:
-            raise CannotDo(f"--target: {lab_id} has no {target}, but {', '.join(roles)}")
-    return wanted or roles
-
-
-def _of_system(system: System, wanted: Sequence[str] | None) -> Sequence[str]:
-    """Its roles, or those that are wanted."""
-    roles = system.roles or [ANY]
-    found = [role for role in (*roles, ANY) if role in (wanted or roles)]
-    if not found:
-        assert wanted, "all roles are found"
-        raise CannotDo(f"--target: {system.name} has no {wanted[0]}, but {', '.join(roles)}")
-    return list(dict.fromkeys(found))
-
-
-def _check_axes(system: System, options: Options) -> None:
-    """CannotDo for an axis that the system's file has no lines for."""
-    if "read" not in system.load.works and {"read", "mixed"} & set(options.mixes or ()):
-        raise CannotDo(f"--workload: {system.path} has no load/read")
-
-
 def _faults(known: Catalogue, options: Options, here: bool) -> Faults:
     """A kind stands for all its strengths. `here`: those that work on this machine."""
-    names = options.fault
-    if names is None:
-        slow = [kind.name for kind in known.kinds.values() if kind.slows]
-        names = ",".join(QUICK_KINDS if options.quick else slow)
-    if options.strength is not None:
-        return _of_strength(known, names, options.strength)
+    slow = [kind.name for kind in known.kinds.values() if kind.slows]
+    names = QUICK_KINDS if options.quick else slow
+    names = names if options.fault is None else options.fault.split(",")
     found: list[tuple[FaultKind, int]] = []
-    for name in names.split(","):
-        if name in known.kinds and known.kinds[name].unit != "none":
+    for name in names:
+        if options.strength is not None:
+            if len(names) > 1 or name not in known.kinds:
+                raise CannotDo("--strength: name one fault, such as --fault net-slow, no preset")
+            kind = known.kinds[name]
+            found += [(kind, strength.parse(kind, text)) for text in options.strength.split(",")]
+        elif name in known.kinds and known.kinds[name].unit != "none":
             found += _strengths(known, name, here)
         else:
             found.append(injection.strength_of(known, name, None))
     return list(dict.fromkeys(found))
-
-
-def _of_strength(known: Catalogue, name: str, texts: str) -> Faults:
-    if name not in known.kinds:
-        raise CannotDo("--strength: name one fault, such as --fault net-slow, and no preset")
-    kind = known.kinds[name]
-    return list(dict.fromkeys((kind, strength.parse(kind, text)) for text in texts.split(",")))
 
 
 def _strengths(known: Catalogue, name: str, here: bool) -> Iterator[tuple[FaultKind, int]]:
@@ -441,22 +433,3 @@ def _loss(cell: Cell) -> str:
     loss = cell.loss
     value, low, high = (round(100 * each) for each in (loss.value, loss.low, loss.high))
     return f"{value} % ({low} to {high})"
-
-
-def _print(name: str, rows: Sequence[Row], others: Sequence[Row]) -> None:
-    table = Table(title=name, box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in ("target", "workload", "fault", "costs, weakest first", "danger zone"):
-        table.add_column(head)
-    for row in rows:
-        zone = row.danger_zone
-        table.add_row(
-            row.point.target,
-            ", ".join(row.point.unusual) or "as usual",
-            row.point.kind,
-            ", ".join(f"{round(100 * cell.loss.value)}" for cell in row.cells) + " %",
-            f"{zone[0].fault} to {zone[1].fault}" if zone else "-",
-        )
-    console.stdout().print(table)
-    for each in findings.of(rows, others):
-        found = f"Finding {each.number} of document 004 {each.verdict}: {each.seen}"
-        console.stdout().print(found)

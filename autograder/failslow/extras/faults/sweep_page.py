@@ -22,6 +22,8 @@ table.heat small { display: block; }
 table.heat .danger { outline: 3px solid #7f1d1d; outline-offset: -3px; }
 table.list td, table.list th { border-bottom: 1px solid #8884; vertical-align: top; }
 .wide { overflow-x: auto; }
+.beside { display: flex; flex-wrap: wrap; column-gap: 2rem; }
+.beside section { max-width: 100%; }
 svg.plot { max-width: 100%; height: auto; }
 svg.plot text { font: 12px system-ui, sans-serif; fill: currentColor; }
 svg.plot .tick { stroke: #8884; fill: none; }
@@ -45,17 +47,16 @@ LEGEND = (
 
 
 def render(maps: Sequence[tuple[str, Sequence[Row]]]) -> str:
-    """`maps`: a system's name, and what its faults cost."""
+    """`maps`: a system's name, and what its faults cost. Maps of a role stand beside each other."""
     title = f"Strengths of faults: {', '.join(name for name, _ in maps)}"
-    body = [STYLE, LEGEND]
+    body = [STYLE, "<h2>In short</h2>", brief(maps), LEGEND]
+    for role in dict.fromkeys(row.point.target for _, rows in maps for row in rows):
+        found = [(name, [row for row in rows if row.point.target == role]) for name, rows in maps]
+        parts = [f"<section>{heat(name, rows)}</section>" for name, rows in found if rows]
+        body.append(f'<div class="beside">{"".join(parts)}</div>')
     for name, rows in maps:
         others = [row for _, other in maps if other is not rows for row in other]
-        body += [
-            heat(name, rows),
-            over_time(name, sweep.measured(rows)),
-            recovery(sweep.measured(rows)),
-            judged(name, rows, others),
-        ]
+        body += [over_time(name, sweep.measured(rows)), judged(name, rows, others)]
     return PAGE.format(title=html.escape(title), body="\n".join(body))
 
 
@@ -101,18 +102,47 @@ def _drawn(rows: Sequence[Row]) -> list[Cell]:
     return [cell for cell in found if cell.series]
 
 
-def recovery(rows: Sequence[Row]) -> str:
-    """A table: the longest recovery and the largest residue of each fault."""
-    lines = []
-    for row in rows:
-        if row.point.kind == CRASH or row.point.unusual:
-            continue
-        times = [cell.recovery_s for cell in row.cells]
-        slowest = "not in the run" if None in times else f"{max(each or 0 for each in times):.1f} s"
-        least = min(cell.residue for cell in row.cells)
-        lines.append([row.point.target, row.point.kind, slowest, f"{100 * least:.0f} %"])
-    heads = ["slow", "fault", "longest recovery", "least throughput after it"]
-    return _table(heads, lines) if lines else ""
+def brief(maps: Sequence[tuple[str, Sequence[Row]]]) -> str:
+    """A table of `in_short`."""
+    text = (
+        "<p>Of each fault: its danger zone, or the most that it costs. Then the longest time until"
+        " throughput is back, and the least throughput after it, by that before the fault.</p>"
+    )
+    return text + _table(*in_short(maps))
+
+
+def in_short(maps: Sequence[tuple[str, Sequence[Row]]]) -> tuple[list[str], list[list[str]]]:
+    """The heads and the lines of a table: all roles and faults, and what each system says."""
+    found = [_usual(sweep.measured(rows)) for _, rows in maps]
+    places = dict.fromkeys(place for each in found for place in each)
+    lines = [[*at, *(_words(each[at]) if at in each else "-" for each in found)] for at in places]
+    return ["slow", "fault", *(name for name, _ in maps)], lines
+
+
+def _usual(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
+    """By role and fault, those whose other axes are as in most cells, as far as there are any."""
+    slow = [row for row in rows if row.point.kind != CRASH]
+    least = min((len(row.point.unusual) for row in slow), default=0)
+    found: dict[tuple[str, str], Row] = {}
+    for row in slow:
+        if len(row.point.unusual) == least:
+            found.setdefault((row.point.target, row.point.kind), row)
+    return found
+
+
+def _words(row: Row) -> str:
+    cost = f"costs {round(100 * max(cell.loss.value for cell in row.cells))} % at most"
+    if row.danger_zone:
+        low, high = row.danger_zone
+        cost = f"danger from {_amount(low)} to {_amount(high)}"
+    times = [cell.recovery_s for cell in row.cells]
+    slowest = max(each or 0 for each in times)
+    back = "not back in the run" if None in times else f"back in {slowest:.1f} s"
+    return f"{cost}; {back}; then {100 * min(cell.residue for cell in row.cells):.0f} %"
+
+
+def _amount(cell: Cell) -> str:
+    return cell.fault.removeprefix(cell.point.kind).strip()
 
 
 def judged(name: str, rows: Sequence[Row], others: Sequence[Row]) -> str:
@@ -137,7 +167,7 @@ def _map(rows: Sequence[Row]) -> str:
 
 def _cell(row: Row, cell: Cell) -> str:
     if cell.is_void:
-        amount = html.escape(cell.fault.removeprefix(cell.point.kind).strip())
+        amount = html.escape(_amount(cell))
         why = html.escape(cell.trouble, quote=True)
         return f'<td style="background:#bbb" title="{why}">void<small>{amount}</small></td>'
     zone = row.danger_zone
@@ -151,7 +181,6 @@ def _cell(row: Row, cell: Cell) -> str:
         if is_so
     )
     outlined = ' class="danger"' if zone and cell in zone else ""
-    amount = cell.fault.removeprefix(cell.point.kind).strip()
     again = "not in the run" if cell.recovery_s is None else f"after {cell.recovery_s:g} s"
     why = html.escape(
         f"p99 {100 * cell.p99:+.0f} %, recovered {again}, residue {cell.residue:.2f}."
@@ -160,7 +189,7 @@ def _cell(row: Row, cell: Cell) -> str:
     )
     return (
         f'<td{outlined} style="background:{_colour(cell.loss.value)}" title="{why}">'
-        f"{round(100 * cell.loss.value)} % {marks}<small>{html.escape(amount)}</small></td>"
+        f"{round(100 * cell.loss.value)} % {marks}<small>{html.escape(_amount(cell))}</small></td>"
     )
 
 
@@ -172,7 +201,7 @@ def _colour(loss: float) -> str:
 
 
 def _table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    head = "".join(f'<th scope="col">{each}</th>' for each in heads)
+    head = "".join(f'<th scope="col">{html.escape(each)}</th>' for each in heads)
     body = "".join(
         f"<tr>{''.join(f'<td>{html.escape(each)}</td>' for each in line)}</tr>" for line in lines
     )

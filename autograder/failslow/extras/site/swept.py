@@ -40,6 +40,6 @@ def read(path: Path) -> list[Row]:
 PARTS: dict[str, Callable[[str, Sequence[Row], Sequence[Row]], str]] = {
     "map": lambda name, rows, _: sweep_page.heat(name, rows),
     "runs": lambda name, rows, _: sweep_page.over_time(name, rows),
-    "recovery": lambda _, rows, __: sweep_page.recovery(rows),
+    "short": lambda name, rows, _: sweep_page.brief([(name, rows)]),
     "findings": sweep_page.judged,
 }
