@@ -1,7 +1,6 @@
 """Asks a replica a question of its system's file, and finds the value in the answer."""
 
 import asyncio
-import json
 import re
 
 from failslow.base import process
@@ -24,39 +23,12 @@ def ask(question: Question, names: words.Names, number: int, count: int) -> str 
             answer = asyncio.run(_of_replica(question.way, text[0], at))
     except client.FAILURES:
         return None
-    value = found(question, answer)
-    if value is None or question.contains not in value:
-        return None
-    return question.words.get(value) if question.words else value
-
-
-def found(question: Question, answer: str) -> str | None:
-    """The value in the answer."""
-    if question.find is None:
-        return answer
-    way, text = question.find
-    if way == "match":
-        match = re.search(text, answer, re.MULTILINE)
-        return match[1] if match else None
-    if way == "metric":
-        lines = (line.split() for line in answer.splitlines() if line.startswith(text))
-        return next((_plain(line[-1]) for line in lines if line[0].partition("{")[0] == text), None)
-    try:
-        value = json.loads(answer)
-        for step in text.split("."):
-            value = value[int(step) if isinstance(value, list) else step]
-    except (ValueError, KeyError, IndexError, TypeError):
-        return None
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _plain(number: str) -> str:
-    """A metric's value: 1e+02 and 100.0 are 100."""
-    try:
-        value = float(number)
-    except ValueError:
-        return number
-    return str(int(value)) if value.is_integer() else number
+    if question.match:
+        match = re.search(question.match, answer, re.MULTILINE)
+        if match is None:
+            return None
+        answer = match[1]
+    return question.words.get(answer) if question.words else answer
 
 
 async def _of_replica(way: str, text: str, at: str) -> str:

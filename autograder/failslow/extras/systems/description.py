@@ -5,7 +5,7 @@ Words with {names} stay as they are here: see words.py.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,10 @@ from failslow.extras.systems import words
 
 WAYS = ("http", "redis", "line", "command")
 """The ways to ask a replica something, and to work on it."""
-FINDS = ("metric", "json", "match")
-"""The ways to find a value in an answer."""
 OWN, SEEN = "own", "seen"
 """A port where a replica listens, and the port by which all others reach it."""
+WITH_NAMES = ("program", "files", "environment", "start", "once", "ready", "role", "progress")
+"""The parts of a file whose texts have names of replicas."""
 OF_KEYS = ("key", "value", "key.base64", "value.base64")
 OF_LOADS = ("endpoints", "endpoint", "rate", "clients", "seconds", "value_bytes")
 READY_S = 30.0
@@ -31,15 +31,14 @@ ANY = "any"
 
 @dataclass(frozen=True)
 class Question:
-    """`way`: one of WAYS, with its text or words. `at`: HOST:PORT, of redis and line. `find`: one
-    of FINDS with its text, or None for the whole answer. `contains`: of the value. `words`: the
-    meanings of the values; empty: they mean themselves."""
+    """`way`: one of WAYS, with its text or words. `at`: HOST:PORT, of redis and line. `match`: the
+    pattern whose group is the value; empty: the whole answer is. `words`: the meanings of the
+    values; empty: they mean themselves."""
 
     way: str
     text: tuple[str, ...]
     at: str
-    find: tuple[str, str] | None
-    contains: str
+    match: str
     words: Mapping[str, str]
     within_s: float
 
@@ -101,21 +100,18 @@ def load(path: Path) -> list[System]:
 def _system(path: Path, content: Mapping[str, Any]) -> System:
     try:
         made = _made(path, content)
-        _check_names(made)
+        _check_names(made, content)
     except CannotDo as error:
         raise CannotDo(f"{path}: {error}") from error
     return made
 
 
 def _made(path: Path, content: Mapping[str, Any]) -> System:
-    role = _question("role", content.get("role"))
-    if role is not None and role.find is None:
-        raise CannotDo(f"role: it needs one of {', '.join(FINDS)}")
-    progress = _question("progress", content.get("progress"))
-    if progress is not None and progress.find is None:
-        raise CannotDo(f"progress: it needs one of {', '.join(FINDS)}")
-    ready = _question("ready", content["ready"])
-    assert ready is not None, "the schema requires it"
+    questions = {
+        name: _question(name, content[name])
+        for name in ("ready", "role", "progress")
+        if name in content
+    }
     ports = tuple(content["ports"])
     start = _starts(content["start"])
     return System(
@@ -124,16 +120,16 @@ def _made(path: Path, content: Mapping[str, Any]) -> System:
         content.get("replicas", REPLICAS),
         ports,
         start,
-        ready,
-        _load(content["load"], ports, role),
+        questions["ready"],
+        _load(content["load"], ports, questions.get("role")),
         content.get("program", start[0][0]),
         json.dumps(content, sort_keys=True),
         tuple(map(str, content.get("once", ()))),
         content.get("files", {}),
         {name: str(value) for name, value in content.get("environment", {}).items()},
         tuple(content.get("packages", ())),
-        role,
-        progress,
+        questions.get("role"),
+        questions.get("progress"),
     )
 
 
@@ -146,24 +142,20 @@ def _starts(content: Sequence[Any]) -> tuple[tuple[str, ...], ...]:
     return (tuple(map(str, content)),)
 
 
-def _question(name: str, content: Mapping[str, Any] | None) -> Question | None:
-    if content is None:
-        return None
+def _question(name: str, content: Mapping[str, Any]) -> Question:
     way = _one_of(name, content, WAYS)
     text = content[way]
-    finds = [each for each in FINDS if each in content]
-    if len(finds) > 1:
-        raise CannotDo(f"{name}: one of {', '.join(FINDS)}, not {' and '.join(finds)}")
     if way in ("redis", "line") and "at" not in content:
         raise CannotDo(f"{name}: {way} needs at, such as {{client.own}}")
+    if name != "ready" and "match" not in content:
+        raise CannotDo(f"{name}: it needs match: the value in the answer")
     if "match" in content and _pattern(f"{name}/match", content["match"]).groups != 1:
         raise CannotDo(f"{name}/match: the pattern needs one group: the value")
     return Question(
         way,
         tuple(map(str, text)) if isinstance(text, list) else (text,),
         content.get("at", ""),
-        (finds[0], content[finds[0]]) if finds else None,
-        content.get("contains", ""),
+        content.get("match", ""),
         {_as_text(value): role for value, role in content.get("words", {}).items()},
         content.get("within_s", READY_S),
     )
@@ -235,41 +227,31 @@ def names_of(
     return found
 
 
-def _check_names(system: System) -> None:
+def _check_names(system: System, content: Mapping[str, Any]) -> None:
     """CannotDo for a name that there is not, and the place where it is."""
     nowhere = ["h:1"] * len(system.ports)
-
-    def of_replica(number: int) -> dict[str, str]:
-        return names_of(system, number, Path("d"), nowhere, nowhere)
-
-    def of_work(number: int) -> dict[str, str]:
-        return of_replica(number) | dict.fromkeys(OF_KEYS, "")
-
-    def of_command(number: int) -> dict[str, str]:
-        return of_replica(number) | dict.fromkeys(OF_LOADS, "")
-
-    places: list[tuple[str, Sequence[str], words.Names]] = [
-        ("program", [system.program], of_replica),
-        ("files", [*system.files, *system.files.values()], of_replica),
-        ("environment", [*system.environment.values()], of_replica),
-        ("start", [word for line in system.start for word in line], of_replica),
-        ("once", system.once, of_replica),
-    ]
-    for name, question in (
-        ("ready", system.ready),
-        ("role", system.role),
-        ("progress", system.progress),
-    ):
-        if question is not None:
-            places.append((name, [*question.text, question.at], of_replica))
+    places: dict[str, tuple[Any, Sequence[str]]]
+    places = {name: (content[name], ()) for name in WITH_NAMES if name in content}
     for name, work in system.load.works.items():
-        if "command" in work:
-            places.append((f"load/{name}", [*map(str, work["command"])], of_command))
-        else:
-            texts = [work[key] for key in ("http", "body", "redis", "line") if key in work]
-            places.append((f"load/{name}", texts, of_work))
-    for name, texts, known in places:
+        places[f"load/{name}"] = (work, OF_LOADS if "command" in work else OF_KEYS)
+    for name, (texts, more) in places.items():
+
+        def known(number: int, more: Sequence[str] = more) -> dict[str, str]:
+            own = names_of(system, number, Path("d"), nowhere, nowhere)
+            return own | dict.fromkeys(more, "")
+
         try:
-            words.fill_all(texts, known, 0, system.replicas)
+            words.fill_all(_texts(texts), known, 0, system.replicas)
         except CannotDo as error:
             raise CannotDo(f"{name}: {error}") from error
+
+
+def _texts(content: Any) -> Iterator[str]:
+    """All in it, with the keys."""
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, Mapping):
+        yield from _texts([*content, *content.values()])
+    elif isinstance(content, list):
+        for each in content:
+            yield from _texts(each)

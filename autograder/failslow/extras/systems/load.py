@@ -18,7 +18,7 @@ import re
 import selectors
 import signal
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -253,17 +253,14 @@ def main() -> int:
         Times(*(each / 1e3 for each in (options.warm_up_ms, options.window_ms, options.slice_ms)))
     )
     clients = Clients(spec, report)
-    work: Callable[[], Coroutine[None, None, None]]
     if "command" in spec.works["write"]:
-        work = lambda: command(spec, report, options.clients, options.rate)  # noqa: E731
-    elif options.rate:
-        work = lambda: clients.open(options.rate)  # noqa: E731
+        work = command(spec, report, options.clients, options.rate)
     else:
-        work = lambda: clients.closed(options.clients)  # noqa: E731
+        work = clients.open(options.rate) if options.rate else clients.closed(options.clients)
     # The usual selector counts in milliseconds.
     loop = asyncio.SelectorEventLoop(selectors.SelectSelector())
     asyncio.set_event_loop(loop)
-    running = loop.create_task(work())
+    running = loop.create_task(work)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, running.cancel)

@@ -27,7 +27,7 @@ from failslow.extras.faults import fault_file, link_proxy, slow_syncs, tally
 from failslow.extras.faults.bench import Bench, HeldBytes
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
 from failslow.extras.faults.experiment import LINK_DELAY_NS
-from failslow.extras.faults.injectors import SYNC_KINDS, Injector, of_systems
+from failslow.extras.faults.injectors import SYNC_KINDS, of_systems
 from failslow.extras.faults.link_proxy import Delays, Door
 from failslow.extras.faults.socket_owner import SocketOwners
 from failslow.extras.faults.sweep import VOID
@@ -49,11 +49,6 @@ _NOTHING = {
     tally.SYNCS: "no sync lasted longer",
     tally.LINKS: "no byte came late",
 }
-
-
-def injectors_of(kit: Kit) -> dict[str, Injector]:
-    """Requires: slow_syncs is built."""
-    return of_systems(lambda: slow_syncs.missing(kit))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,8 +253,10 @@ def _environment(system: System, names: words.Names, number: int, path: str) -> 
 
 
 def _kinds(kit: Kit, system: System) -> frozenset[str]:
-    """The faults that its replicas can get here. A note says why others are missing."""
-    lacks = {name: each.missing() for name, each in injectors_of(kit).items()}
+    """The faults that its replicas can get here. A note says why others are missing. Requires:
+    slow_syncs is built."""
+    injectors = of_systems(lambda: slow_syncs.missing(kit))
+    lacks = {name: each.missing() for name, each in injectors.items()}
     for name, missing in lacks.items():
         if missing:
             console.note(f"{name}: not on {system.name} ({missing})")
