@@ -164,28 +164,21 @@ def etcd(kit: Kit) -> Iterator[Servers]:
     with _data(kit) as data, ExitStack() as running:
         addresses = free_addresses(2 * REPLICAS)
         clients, peers = addresses[:REPLICAS], addresses[REPLICAS:]
+        cluster = [f"m{number}=http://{peer}" for number, peer in enumerate(peers)]
         for number, (client, peer) in enumerate(zip(clients, peers, strict=True)):
-            argv = etcd_member(program, data / str(number), number, client, peer, peers)
+            options = {
+                "name": f"m{number}",
+                "data-dir": data / str(number),
+                "listen-client-urls": f"http://{client}",
+                "advertise-client-urls": f"http://{client}",
+                "listen-peer-urls": f"http://{peer}",
+                "initial-advertise-peer-urls": f"http://{peer}",
+                "initial-cluster": ",".join(cluster),
+            }
+            words = [f"--{name}={value}" for name, value in options.items()]
+            argv: list[str | Path] = [program, *words]
             running.enter_context(process.background(pinned(REPLICA_CORE, argv)))
         yield Servers("etcd", clients)
-
-
-def etcd_member(
-    program: Path, data: Path, number: int, client: str, peer: str, peers: Sequence[str]
-) -> list[str | Path]:
-    """The command of a member, with etcd's defaults but for the addresses, which are HOST:PORT. It
-    listens on `client` and `peer`. `peers`: where the members reach each other, by number."""
-    options: dict[str, str | Path] = {
-        "name": f"m{number}",
-        "data-dir": data,
-        "listen-client-urls": f"http://{client}",
-        "advertise-client-urls": f"http://{client}",
-        "listen-peer-urls": f"http://{peer}",
-        "initial-advertise-peer-urls": f"http://{peers[number]}",
-        "initial-cluster": ",".join(f"m{each}=http://{there}" for each, there in enumerate(peers)),
-    }
-    words = [(f"--{name}", value) for name, value in options.items()]
-    return [program, *(word for pair in words for word in pair)]
 
 
 def etcd_program(kit: Kit) -> Path:

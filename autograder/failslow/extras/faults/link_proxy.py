@@ -7,10 +7,8 @@ sender is the owner of the socket: no protocol is read.
 """
 
 import asyncio
-import os
 import random
 import selectors
-import signal
 import socket
 import time
 from collections import deque
@@ -23,6 +21,7 @@ from failslow.extras.cluster.layout import Layout
 from failslow.extras.cluster.ports import HOST
 from failslow.extras.faults import fault_file, tally
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
+from failslow.extras.faults.guard import beside
 from failslow.extras.faults.socket_owner import CLIENTS, SocketOwners
 
 KINDS = ("net-slow", "net-jitter", "packet-loss", "link-slow")
@@ -101,30 +100,16 @@ def running(doors: Sequence[Door], delays: Delays, owners: SocketOwners) -> Iter
 
     Requires: this process has one thread, and the replicas' files of faults are there.
     """
-    end, held = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(held)
-        _child(end, doors, delays, owners)
-    os.close(end)
-    for door in doors:
-        door.listener.close()
-    try:
-        yield
-    finally:
-        os.close(held)
-        os.waitpid(child, 0)
 
-
-def _child(end: int, doors: Sequence[Door], delays: Delays, owners: SocketOwners) -> None:
-    """Never returns."""
-    try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    def serve(end: int) -> None:
         # The usual selector counts in milliseconds.
         loop = asyncio.SelectorEventLoop(selectors.SelectSelector())
         loop.run_until_complete(_serve(end, doors, delays, owners))
-    finally:
-        os._exit(0)
+
+    with beside(serve, "the proxy has failed"):
+        for door in doors:
+            door.listener.close()
+        yield
 
 
 async def _serve(end: int, doors: Sequence[Door], delays: Delays, owners: SocketOwners) -> None:

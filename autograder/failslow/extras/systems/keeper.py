@@ -23,6 +23,7 @@ from failslow.extras import waiting
 from failslow.extras.cluster import replica_processes
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.cluster.replica_processes import Process
+from failslow.extras.faults.guard import beside
 
 _PR_SET_CHILD_SUBREAPER = 36
 _POLL_MS = 200
@@ -82,22 +83,12 @@ def running(
     """Starts nothing yet. At the end all processes are gone, and the directory `layout.data`, too.
 
     Requires: this process has one thread."""
-    end, requests = os.pipe()
-    done, keeps = os.pipe()
-    keeper = os.fork()
-    if keeper == 0:
-        os.close(requests)
-        os.close(done)
-        _keep(end, layout, commands, environments)
-    os.close(end)
-    os.close(keeps)
-    try:
+
+    def keep(requests: int) -> None:
+        _keep(requests, layout, commands, environments)
+
+    with beside(keep, "a system's keeper has failed") as requests:
         yield Keeper(layout, commands, requests)
-    finally:
-        os.close(requests)
-        os.read(done, 1)  # returns when the keeper has ended
-        os.close(done)
-        os.waitpid(keeper, 0)
 
 
 def _keep(
@@ -106,11 +97,8 @@ def _keep(
     commands: Sequence[Sequence[str]],
     environments: Sequence[Mapping[str, str]],
 ) -> None:
-    """Never returns."""
+    """Until the pipe of requests ends."""
     try:
-        os.setsid()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)
         _become_subreaper()
         poller = select.poll()
         poller.register(requests, select.POLLIN)
@@ -132,7 +120,6 @@ def _keep(
         while left := _below(layout, os.getpid()):
             _end(left)
         shutil.rmtree(layout.data, ignore_errors=True)
-        os._exit(0)
 
 
 def _host(
