@@ -1,6 +1,9 @@
 """The template of a foreign system, with real faults: each bites, and nothing outlives a run."""
 
+import json
+import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -8,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from failslow.base import process
+from failslow.base.errors import EXIT_INTERRUPTED
 from failslow.base.kit import Kit
 from failslow.extras import waiting
-from failslow.extras.faults import catalogue, injection, tally
+from failslow.extras.cluster.ports import HOST
+from failslow.extras.faults import catalogue, control_group, injection, tally
 from failslow.extras.faults.experiment import prepare
-from failslow.extras.faults.injectors import SYNC_KINDS, Injection
+from failslow.extras.faults.injectors import INJECTORS, SYNC_KINDS, Injection
 from failslow.extras.systems import description, running
 
 TEMPLATE = Path("tools") / "systems" / "template" / "system.yaml"
@@ -79,3 +84,80 @@ def test_nothing_outlives_a_sweep_that_is_killed(kit: Kit, tmp_path: Path) -> No
         sweep.send_signal(signal.SIGKILL)
     assert waiting.until(lambda: servers(tmp_path) == [], LONG_S)
     assert waiting.until(lambda: not [*tmp_path.glob("system-*")], LONG_S)
+
+
+CALM = """
+import signal, sys
+from failslow import cli
+from failslow.extras.faults import verdict
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
+verdict.OTHERS_CORES_MAX = 1000  # no figure counts here
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+def test_an_interrupted_sweep_goes_on_and_leaves_nothing(kit: Kit, tmp_path: Path) -> None:
+    out, scratch = tmp_path / "out", tmp_path / "scratch"
+    cells, mark = out / "sweep.jsonl", f"SWEPT={tmp_path}"
+    scratch.mkdir()
+    memory = "memory-contention"
+    words = ["faults", "sweep", "--system", str(kit.root / TEMPLATE), "--out", str(out)]
+    words += ["--fault", f"net-slow-10ms,{memory}-leader,net-jitter"]
+    words += ["--target", "follower", "--duration", "1"]
+    argv = [sys.executable, "-c", CALM, *words]
+    environment = {**os.environ, "SWEPT": str(tmp_path), "TMPDIR": str(scratch)}
+    with subprocess.Popen(argv, env=environment, start_new_session=True) as sweep:
+        try:
+            # In the middle of the second cell.
+            assert waiting.until(cells.exists, LONG_S)
+            assert waiting.until(lambda: [*out.glob("system-*/*.injection")] != [], LONG_S)
+            left = marked(mark)
+            used = {port for pid in left for port in ports_of(pid)}
+            os.killpg(sweep.pid, signal.SIGINT)
+            assert sweep.wait(LONG_S) == EXIT_INTERRUPTED
+        finally:
+            sweep.kill()
+    assert len(left) > 3
+    assert len(used) == 3 * 3, "two of its own, and that by which others see it"
+    kept = cells.read_bytes()
+    assert kept.count(b"\n") == 1
+
+    def assert_nothing_is_left() -> None:
+        assert marked(mark) == []
+        for port in used:
+            with socket.socket() as other:
+                assert other.connect_ex((HOST, port)) != 0
+        assert {each.name for each in out.iterdir()} <= {"sweep.jsonl", "sweep.json", "sweep.html"}
+        assert [*scratch.iterdir()] == []
+        names = {control_group.NAME.format(pid=pid) for pid in left}
+        assert not [each for each in control_group.MOUNT.rglob("failslow-*") if each.name in names]
+
+    assert_nothing_is_left()
+    done = process.run(argv, env=environment, timeout_s=LONG_S, merge_errors=True)
+    assert done.exit_code == 0, done.output
+    assert cells.read_bytes().startswith(kept)
+    kinds = [json.loads(line)["cell"]["kind"] for line in cells.read_text().splitlines()]
+    has_memory = INJECTORS[memory].missing() is None
+    assert kinds == ["net-slow", *[memory] * has_memory, "net-jitter"], "each cell is made once"
+    assert_nothing_is_left()
+
+
+def marked(mark: str) -> list[int]:
+    """The processes that a sweep has started, by a variable that all of them inherit."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdecimal() and mark.encode() in (entry / "environ").read_bytes():
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+def ports_of(pid: int) -> set[int]:
+    """Those in the command line of a server of the template."""
+    words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    if not words[1:] or not words[1].endswith("server.py"):
+        return set()
+    *_, client, peer, others, _ = words
+    return {int(client), int(peer), *(int(each.rpartition(":")[2]) for each in others.split(","))}
