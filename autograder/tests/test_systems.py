@@ -77,6 +77,7 @@ def test_our_files_are_as_they_must_be(path: Path) -> None:
         ('[mine, "{n}"', '[[mine], "{n}"', "start: words, or a list of words for each replica"),
         ('line: "set', 'lin: "set', "load/write: Additional properties"),
         ("{key}", "{kex}", "load/write: there is no {kex}"),
+        ("{key}", "{client.own}", "load/write: there is no {client.own}, but key, value, key.ba"),
         ("write:", "port: http\n  write:", "load/port: there is no port 'http', but client, peer"),
         ("^(.*)$", "^.*$", "role/match: the pattern needs one group"),
         ("^(.*)$", "(", "role/match: '(' is no pattern"),
@@ -304,9 +305,9 @@ def test_reads_are_a_share() -> None:
 
 
 def test_a_command_prints_a_line_for_each_operation() -> None:
-    program = "for n in $(seq 1000); do echo took 1.5 ms to {endpoint}; sleep 0.01; done"
-    work = {"command": ["sh", "-c", program], "lines": r"took (?P<latency_ms>\S+) ms to h:1"}
-    report = run_load(spec_of(["h:1"], work), *BRIEF)
+    program = "for n in $(seq 1000); do echo took 1.5 ms to {endpoint}, {here}; sleep 0.01; done"
+    work = {"command": ["sh", "-c", program], "lines": r"took (?P<latency_ms>\S+) ms to h:1, /x"}
+    report = run_load({**spec_of(["h:1"], work), "here": "/x"}, *BRIEF)
     assert {latency for each in report["slices"] for latency in each} == {1500}
 
 
@@ -602,6 +603,9 @@ def test_a_mix_needs_lines_in_the_file(tmp_path: Path) -> None:
     assert sweeps._plan_of(system, sweeps.Options(mixes=("write",))).places == ("leader",)
     with pytest.raises(CannotDo, match=r"--workload: .*mine\.yaml has no load/read"):
         sweeps._plan_of(system, sweeps.Options(mixes=("write", "mixed")))
+    (system,) = description.load(FILES / "zookeeper" / "system.yaml")
+    with pytest.raises(CannotDo, match="reads or writes, not both"):
+        sweeps._plan_of(system, sweeps.Options(mixes=("read", "mixed")))
 
 
 def test_clients_are_where_a_point_says(bench: running.SystemBench) -> None:

@@ -21,7 +21,7 @@ OWN, SEEN = "own", "seen"
 WITH_NAMES = ("program", "files", "environment", "start", "once", "ready", "role", "progress")
 """The parts of a file whose texts have names of replicas."""
 OF_KEYS = ("key", "value", "key.base64", "value.base64")
-OF_LOADS = ("endpoints", "endpoint", "rate", "clients", "seconds", "value_bytes")
+OF_LOADS = ("endpoints", "endpoint", "rate", "clients", "seconds", "value_bytes", "here")
 READY_S = 30.0
 REPLICAS = 3
 LEADER, ALL, ONE = "leader", "all", "one"
@@ -229,7 +229,7 @@ def names_of(
 
 def _check_names(system: System, content: Mapping[str, Any]) -> None:
     """CannotDo for a name that there is not, and the place where it is."""
-    nowhere = ["h:1"] * len(system.ports)
+    nowhere = ["h:1"] * len(system.ports)  # a load has names of its own alone
     places: dict[str, tuple[Any, Sequence[str]]]
     places = {name: (content[name], ()) for name in WITH_NAMES if name in content}
     for name, work in system.load.works.items():
@@ -237,8 +237,9 @@ def _check_names(system: System, content: Mapping[str, Any]) -> None:
     for name, (texts, more) in places.items():
 
         def known(number: int, more: Sequence[str] = more) -> dict[str, str]:
-            own = names_of(system, number, Path("d"), nowhere, nowhere)
-            return own | dict.fromkeys(more, "")
+            if more:
+                return dict.fromkeys(more, "")
+            return names_of(system, number, Path("d"), nowhere, nowhere)
 
         try:
             words.fill_all(_texts(texts), known, 0, system.replicas)

@@ -40,13 +40,15 @@ _UNITS = {"latency_us": 1, "latency_ms": 1e3, "latency_s": 1e6}
 class Spec:
     """`endpoints`: HOST:PORT of all replicas, that of the leader first. `spread`: each operation is
     for the next one; else all are for the first one that takes them. `works`: as in the system's
-    file, by name. `read_share`: of the operations, if there is a "read"."""
+    file, by name. `read_share`: of the operations, if there is a "read". `here`: the directory of
+    the system's file."""
 
     endpoints: list[str]
     spread: bool
     works: dict[str, dict[str, Any]]
     value_bytes: int
     read_share: float = 0.0
+    here: str = ""
 
 
 @dataclass(frozen=True)
@@ -194,6 +196,7 @@ async def command(spec: Spec, report: Report, clients: int, rate: int) -> None:
         "clients": str(clients),
         "seconds": str(int(report.times.warm_up + report.times.window) + 1),
         "value_bytes": str(spec.value_bytes),
+        "here": spec.here,
     }
     child = await asyncio.create_subprocess_exec(
         *fill_all(map(str, work["command"]), lambda _: names, 0, 1),

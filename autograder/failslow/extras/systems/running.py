@@ -155,6 +155,7 @@ class SystemBench(Bench):
             "works": load.works,
             "value_bytes": self.value_bytes,
             "read_share": READ_SHARES[self.mix],
+            "here": str(self.system.path.resolve().parent),
         }
         argv = [sys.executable, "-m", "failslow.extras.systems.load", json.dumps(spec)]
         return [*argv, *map(str, options)]
