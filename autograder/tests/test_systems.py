@@ -338,7 +338,7 @@ def test_a_command_ends_with_its_load(tmp_path: Path, end: signal.Signals) -> No
 
 
 def test_a_line_for_many_operations_spreads_them_over_its_time() -> None:
-    report = load.Report(load.Times(0.0, 10.0, 1.0))
+    report = load.Report(0.0, 10.0, 1.0)
     began = report.from_s
     load.add_line(report, {"ended": "4", "latency_us": None}, began, began + 2, clients=2)
     second = 1_000_000  # two clients, and four in two seconds

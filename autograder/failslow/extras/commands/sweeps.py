@@ -157,9 +157,8 @@ class Options:
 
     @property
     def has_axes(self) -> bool:
-        axes = (self.fault, self.targets, self.durations, self.value_bytes, self.loads)
-        more = (self.mixes, self.places, self.costs, self.strength, self.lab, self.quick)
-        return any((*axes, *more))
+        usual = Options(self.directory, self.simulated, replicas=self.replicas, seeds=self.seeds)
+        return self != replace(usual, system=self.system, out=self.out)
 
     def points(self, system: str, faults: Faults) -> list[Point]:
         """All combinations of the axes. Requires: targets."""

@@ -51,22 +51,13 @@ class Spec:
     here: str = ""
 
 
-@dataclass(frozen=True)
-class Times:
-    """In seconds. `slice`: 0 for none."""
-
-    warm_up: float
-    window: float
-    slice: float
-
-
 class Report:
-    """The latencies of the operations that end in the window."""
+    """The latencies of the operations that end in the window. `slice_s`: 0 for none."""
 
-    def __init__(self, times: Times) -> None:
-        self.times = times
-        self.from_s = time.monotonic() + times.warm_up
-        self.to_s = self.from_s + times.window
+    def __init__(self, warm_up_s: float, window_s: float, slice_s: float) -> None:
+        self.window_s, self.slice_s = window_s, slice_s
+        self.from_s = time.monotonic() + warm_up_s
+        self.to_s = self.from_s + window_s
         self.failed = 0
         self.last_failure = ""
         self.leader_changes = 0
@@ -78,16 +69,16 @@ class Report:
 
     def described(self) -> dict[str, Any]:
         slices: list[list[int]] = []
-        if self.times.slice > 0:
-            slices = [[] for _ in range(-int(-self.times.window // self.times.slice))]
+        if self.slice_s > 0:
+            slices = [[] for _ in range(-int(-self.window_s // self.slice_s))]
             for at_s, latency in self._ended:
-                slices[min(int(at_s / self.times.slice), len(slices) - 1)].append(latency)
+                slices[min(int(at_s / self.slice_s), len(slices) - 1)].append(latency)
         return {
             "committed": len(self._ended),
             "failed": self.failed,
             "last_failure": self.last_failure,
             "leader_changes": self.leader_changes,
-            "puts_per_second": len(self._ended) / self.times.window,
+            "puts_per_second": len(self._ended) / self.window_s,
             "window_began_ns": round(self.from_s * 1e9),
             "slices": slices,
         }
@@ -194,7 +185,7 @@ async def command(spec: Spec, report: Report, clients: int, rate: int) -> None:
         "endpoints": ",".join(spec.endpoints),
         "rate": str(rate),
         "clients": str(clients),
-        "seconds": str(int(report.times.warm_up + report.times.window) + 1),
+        "seconds": str(int(report.to_s - time.monotonic()) + 1),
         "value_bytes": str(spec.value_bytes),
         "here": spec.here,
     }
@@ -252,9 +243,8 @@ def main() -> int:
     parser.add_argument("--slice-ms", type=int, default=0)
     options = parser.parse_args()
     spec = Spec(**json.loads(options.spec))
-    report = Report(
-        Times(*(each / 1e3 for each in (options.warm_up_ms, options.window_ms, options.slice_ms)))
-    )
+    times_ms = (options.warm_up_ms, options.window_ms, options.slice_ms)
+    report = Report(*(each / 1e3 for each in times_ms))
     clients = Clients(spec, report)
     if "command" in spec.works["write"]:
         work = command(spec, report, options.clients, options.rate)
