@@ -352,13 +352,13 @@ def _plan_of_lab(kit: Kit, options: Options) -> Options:
 
 def _plan_of(system: description.System, options: Options) -> Options:
     """CannotDo for an axis that the system's file has no lines for."""
-    if "read" not in system.load.works and {"read", "mixed"} & set(options.mixes or ()):
+    if "read" not in system.works and {"read", "mixed"} & set(options.mixes or ()):
         raise CannotDo(f"--workload: {system.path} has no load/read")
-    if "command" in system.load.works["write"] and "mixed" in (options.mixes or ()):
+    if "command" in system.works["write"] and "mixed" in (options.mixes or ()):
         raise CannotDo(f"--workload: the command of {system.path} reads or writes, not both")
     all_roles = [*system.roles, ANY]
     roles = _roles(system.name, options.targets, all_roles) if options.targets else system.roles
-    places = options.places or (system.load.clients_at,)
+    places = options.places or (system.clients_at,)
     return replace(options, targets=roles or [ANY], places=places)
 
 

@@ -77,7 +77,7 @@ def _tried(bench: SystemBench) -> Iterator[Found]:
         yield Found("role", words, all(bench.role(each) for each in numbers))
     before = [bench.applied(each) for each in numbers]
     syncs, sent = _all(bench, tally.SYNCS), _all(bench, tally.LINKS)
-    for name in bench.system.load.works:
+    for name in bench.system.works:
         yield _load(bench, name)
     yield _progress(bench, before)
     moved = [after - then for after, then in zip(_all(bench, tally.LINKS), sent, strict=True)]

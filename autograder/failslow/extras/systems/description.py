@@ -44,22 +44,13 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Load:
-    """`port`: the name of that which clients use. `clients_at`: LEADER, ALL or ONE. `works`: by
-    name, "write" and perhaps "read"; each is as in the file."""
-
-    port: str
-    clients_at: str
-    works: Mapping[str, Mapping[str, Any]]
-
-
-@dataclass(frozen=True)
 class System:
     """`start`: the words of each replica's program; the last ones are those of all further
     replicas, too. `once`: of a command after all are ready. `files`: texts by their names below a
     replica's directory. `program`: the one that is tested, by its name or path, and `packages`:
     those of the distribution that hold it. `path`: of the file. `text`: all that the figures
-    depend on."""
+    depend on. `works`: of a load, "write" and perhaps "read", as in the file; clients use the first
+    of `ports`."""
 
     name: str
     path: Path
@@ -67,7 +58,7 @@ class System:
     ports: tuple[str, ...]
     start: tuple[tuple[str, ...], ...]
     ready: Question
-    load: Load
+    works: Mapping[str, Mapping[str, Any]]
     program: str
     text: str
     once: tuple[str, ...] = ()
@@ -84,6 +75,11 @@ class System:
     def roles(self) -> list[str]:
         """Those that a fault can have as its target; none of a system that has none."""
         return sorted(set(self.role.words.values())) if self.role else []
+
+    @property
+    def clients_at(self) -> str:
+        """LEADER or ALL: where clients are as a rule."""
+        return LEADER if self.role else ALL
 
 
 def load(path: Path) -> list[System]:
@@ -112,16 +108,17 @@ def _made(path: Path, content: Mapping[str, Any]) -> System:
         for name in ("ready", "role", "progress")
         if name in content
     }
-    ports = tuple(content["ports"])
     start = _starts(content["start"])
+    for name, work in content["load"].items():
+        _check_work(f"load/{name}", work)
     return System(
         content["name"],
         path,
         content.get("replicas", REPLICAS),
-        ports,
+        tuple(content["ports"]),
         start,
         questions["ready"],
-        _load(content["load"], ports, questions.get("role")),
+        content["load"],
         content.get("program", start[0][0]),
         json.dumps(content, sort_keys=True),
         tuple(map(str, content.get("once", ()))),
@@ -164,19 +161,6 @@ def _question(name: str, content: Mapping[str, Any]) -> Question:
 def _as_text(value: object) -> str:
     """YAML reads some words as numbers or as truth values."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _load(content: Mapping[str, Any], ports: Sequence[str], role: Question | None) -> Load:
-    port = content.get("port", ports[0])
-    if port not in ports:
-        raise CannotDo(f"load/port: there is no port '{port}', but {', '.join(ports)}")
-    at = content.get("clients_at", LEADER if role else ALL)
-    if at == LEADER and role is None:
-        raise CannotDo("load/clients_at: a system without role has no leader")
-    works = {name: content[name] for name in ("write", "read") if name in content}
-    for name, work in works.items():
-        _check_work(f"load/{name}", work)
-    return Load(port, at, works)
 
 
 def _check_work(name: str, work: Mapping[str, Any]) -> None:
@@ -232,7 +216,7 @@ def _check_names(system: System, content: Mapping[str, Any]) -> None:
     nowhere = ["h:1"] * len(system.ports)  # a load has names of its own alone
     places: dict[str, tuple[Any, Sequence[str]]]
     places = {name: (content[name], ()) for name in WITH_NAMES if name in content}
-    for name, work in system.load.works.items():
+    for name, work in system.works.items():
         places[f"load/{name}"] = (work, OF_LOADS if "command" in work else OF_KEYS)
     for name, (texts, more) in places.items():
 

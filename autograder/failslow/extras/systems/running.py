@@ -34,7 +34,7 @@ from failslow.extras.faults.sweep import VOID
 from failslow.extras.faults.tally import Count
 from failslow.extras.faults.targets import Place
 from failslow.extras.systems import asking, keeper, words
-from failslow.extras.systems.description import ALL, ANY, LEADER, ONE, System, names_of
+from failslow.extras.systems.description import ALL, ANY, LEADER, ONE, SEEN, System, names_of
 from failslow.extras.systems.keeper import Keeper
 
 READ_SHARES = {"read": 1.0, "mixed": 0.5, "write": 0.0}
@@ -77,7 +77,7 @@ class SystemBench(Bench):
     @property
     def warm_up_s(self) -> float:
         """A program of the system's own takes longer to connect."""
-        return 3.0 if "command" in self.system.load.works["write"] else 1.0
+        return 3.0 if "command" in self.system.works["write"] else 1.0
 
     def can_have(self, kind: FaultKind) -> bool:
         return kind.name in self.kinds
@@ -142,8 +142,8 @@ class SystemBench(Bench):
         return tally.read(self.place.layout.tally(number, what))
 
     def put_load(self, *options: object) -> list[str]:
-        load = self.system.load
-        seen = [self.names(each)[f"{load.port}.seen"] for each in self.place.replicas]
+        port = self.system.ports[0]
+        seen = [self.names(each)[f"{port}.{SEEN}"] for each in self.place.replicas]
         if self.at == LEADER:
             first = self.proposers()[0]
             seen = [*seen[first:], *seen[:first]]
@@ -152,7 +152,7 @@ class SystemBench(Bench):
         spec = {
             "endpoints": seen,
             "spread": self.at == ALL,
-            "works": load.works,
+            "works": self.system.works,
             "value_bytes": self.value_bytes,
             "read_share": READ_SHARES[self.mix],
             "here": str(self.system.path.resolve().parent),
@@ -215,7 +215,7 @@ def running(kit: Kit, known: Catalogue, system: System, out: Path) -> Iterator[S
             names=names,
             kinds=kinds,
             program_bytes=path.read_bytes(),
-            at=system.load.clients_at,
+            at=system.clients_at,
         )
         for number in numbers:
             kept.start(number)
