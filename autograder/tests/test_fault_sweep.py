@@ -414,6 +414,25 @@ def test_systems_stand_beside_each_other() -> None:
     assert "<etcd>" not in page
 
 
+def test_results_of_several_sweeps_make_one_page(kit: Kit, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.json" for name in ("mine", "etcd", "others")]
+    for path, names in zip(paths, (("mine",), ("etcd",), ("lab3", "etcd")), strict=True):
+        cells = [sweep.as_json(cell(MS, 0.4, system=name)) for name in names]
+        path.write_text(json.dumps({"cells": cells}))
+    out = tmp_path / "out"
+    assert sweeps.run(kit, Options(results=paths[:2], out=out)) == 0
+    heads = '<th scope="col">mine</th><th scope="col">etcd</th>'
+    assert heads in (out / sweeps.PAGE).read_text()
+    assert [each.point.system for each in sweep.results(out / sweeps.RESULTS)] == ["mine", "etcd"]
+    with pytest.raises(CannotDo, match=r"--results: .*others\.json has etcd, too"):
+        sweeps.run(kit, Options(results=paths, out=out))
+    with pytest.raises(CannotDo, match="--results: nothing is measured"):
+        sweeps.run(kit, Options(results=paths, fault="net-slow", out=out))
+    paths[0].write_text("[]")
+    with pytest.raises(CannotDo, match="has no results of a sweep"):
+        sweeps.run(kit, Options(results=paths, out=out))
+
+
 def test_a_fault_without_an_effect_is_no_result() -> None:
     void = cell(2 * MS, 0.9, trouble=f"{sweep.VOID}no byte came late")
     zone = row(cell(MS, 0.0), void, cell(3 * MS, 0.3))
@@ -544,7 +563,7 @@ def test_axes_that_a_system_lacks_are_refused(known: Catalogue, tmp_path: Path) 
 
 
 def test_the_handbooks_results_answer_every_finding() -> None:
-    rows = swept.read(this_kit().site / swept.RESULTS)
+    rows = sweep.results(this_kit().site / swept.RESULTS)
     mine = [each for each in rows if each.point.system == "lab3"]
     others = [each for each in rows if each.point.system != "lab3"]
     unknown = [each.number for each in findings.of(mine, others) if each.verdict == UNKNOWN]
@@ -552,7 +571,7 @@ def test_the_handbooks_results_answer_every_finding() -> None:
 
 
 def test_the_handbooks_results_are_in_the_order_of_strengths() -> None:
-    rows = swept.read(this_kit().site / swept.RESULTS)
+    rows = sweep.results(this_kit().site / swept.RESULTS)
     assert rows
     for row in rows:
         # Of some kinds the smaller amount is the stronger fault.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
+from itertools import groupby, product
 from pathlib import Path
 from typing import TypeVar
 
@@ -89,6 +89,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help=text)
     text = "a system of your own, in place of DIR or beside it; again for more of them"
     parser.add_argument("--system", type=Path, action="append", metavar="FILE.yaml", help=text)
+    text = "of earlier sweeps: one page of them all, and nothing is measured; again for more"
+    parser.add_argument("--results", type=Path, action="append", metavar="sweep.json", help=text)
     parser.add_argument("--out", type=Path, default=Path("out/faults"), help="(out/faults)")
 
 
@@ -148,6 +150,7 @@ class Options:
     seeds: int = 1
     quick: bool = False
     system: Sequence[Path] | None = None
+    results: Sequence[Path] | None = None
     out: Path = Path("out/faults")
 
     @property
@@ -184,6 +187,8 @@ def run(kit: Kit, options: Options) -> int:
     CannotDo when a cell cannot be made; the others are kept.
     """
     check_out(options.out)
+    if options.results:
+        return _show_results(options)
     if options.simulated and options.system:
         raise CannotDo("--system: no foreign system is in the simulator")
     if not options.simulated:
@@ -202,6 +207,19 @@ def run(kit: Kit, options: Options) -> int:
             f"{len(sweeping.missing)} cells could not be made; the same command goes on with them",
             "\n".join(sweeping.missing),
         )
+    return 0
+
+
+def _show_results(options: Options) -> int:
+    if options != Options(results=options.results, out=options.out):
+        raise CannotDo("--results: nothing is measured, so nothing but --out goes with it")
+    sweeping = _Sweeping(options.out)
+    for path in options.results or ():
+        for name, rows in groupby(sweep.results(path), lambda row: row.point.system):
+            if name in sweeping.maps:
+                raise CannotDo(f"--results: {path} has {name}, too")
+            sweeping.maps[name] = [*rows]
+    sweeping.show()
     return 0
 
 

@@ -267,6 +267,18 @@ def read(path: Path, subject: str) -> dict[Point, Cell]:
     return {cell.point: cell for cell in cells}
 
 
+def results(path: Path) -> list[Row]:
+    """Those of a whole sweep, in its order. CannotDo for a file that holds none."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        cells = [from_json(each) for each in content["cells"]]
+    except OSError as error:
+        raise CannotDo(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise CannotDo(f"{path} has no results of a sweep ({error!r})") from error
+    return [Row(point, tuple(members)) for point, members in groupby(cells, lambda cell: cell.row)]
+
+
 def append(path: Path, subject: str, cell: Cell) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -3,10 +3,8 @@
 `./kit faults sweep --simulated` makes them. A page asks for parts in double braces; see PARTS.
 """
 
-import json
 import re
 from collections.abc import Callable, Sequence
-from itertools import groupby
 from pathlib import Path
 
 from failslow.extras.faults import sweep, sweep_page
@@ -19,7 +17,7 @@ WANTED = re.compile(r"\{\{ swept\.(\w+)(?:\.(\w+))? \}\}")
 
 def fill(site: Path, markdown: str) -> str:
     """The page with all parts that it asks for. KeyError for a part that does not exist."""
-    rows = read(site / RESULTS)
+    rows = sweep.results(site / RESULTS)
 
     def part(found: re.Match[str]) -> str:
         if found[1] == "style":
@@ -29,12 +27,6 @@ def fill(site: Path, markdown: str) -> str:
         return PARTS[found[1]](found[2], mine, others)
 
     return WANTED.sub(part, markdown)
-
-
-def read(path: Path) -> list[Row]:
-    content = json.loads(path.read_text(encoding="utf-8"))
-    cells = [sweep.from_json(each) for each in content["cells"]]
-    return [Row(point, tuple(members)) for point, members in groupby(cells, lambda cell: cell.row)]
 
 
 PARTS: dict[str, Callable[[str, Sequence[Row], Sequence[Row]], str]] = {
