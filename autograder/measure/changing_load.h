@@ -1,4 +1,5 @@
-// ChangingLoad: arrivals whose rate changes: 20, 95, 120 and 20 % of a rate, each for the same time.
+// ChangingLoad: arrivals whose rate changes: 20, 95, 120 and 20 % of a rate, each for the same
+// time.
 #pragma once
 
 #include <utility>

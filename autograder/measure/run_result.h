@@ -45,7 +45,7 @@ struct RunResult {
   // ended (a claim), and requests to other replicas without an answer (counted from frames).
   std::uint64_t unfinished_coroutines = 0;
   std::uint64_t pending_requests = 0;
-  std::vector<PeerId> slow;  // the replicas that the fault strikes
+  std::vector<PeerId> slow;          // the replicas that the fault strikes
   std::uint64_t lag = 0;             // entries: the most that a slow replica was behind, in it
   std::optional<Duration> catch_up;  // from the window's end; nothing if it took too long
   // The same until the log is in its fast mode (LogChecker::IsFast). Of the entries that were
@@ -58,7 +58,7 @@ struct RunResult {
   std::string error;      // a sentence if the submission misbehaved; the numbers mean nothing then
   std::string violation;  // a sentence if an invariant was violated, or a client told an untruth
   std::optional<Evidence> evidence;  // if asked for
-  std::optional<Onset> onset;      // of a run with stages, or with a changing load
+  std::optional<Onset> onset;        // of a run with stages, or with a changing load
 };
 
 // The object that `failslow.measurement.binary` reads.

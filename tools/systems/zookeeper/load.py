@@ -1,4 +1,4 @@
-"""Clients of ZooKeeper: each sets or gets a node, one time after the other, and prints microseconds.
+"""Clients of ZooKeeper: each sets or gets a node, time after time, and prints microseconds.
 
     load.py set|get CLIENTS VALUE_BYTES ENDPOINT,ENDPOINT,...
 

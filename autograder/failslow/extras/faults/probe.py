@@ -104,9 +104,7 @@ def measure(
 
 
 @contextmanager
-def _probes(
-    kit: Kit, catalogue: Catalogue, resource: str, in_containers: bool
-) -> Iterator[Place]:
+def _probes(kit: Kit, catalogue: Catalogue, resource: str, in_containers: bool) -> Iterator[Place]:
     """In the build directory: what is written to memory costs no bandwidth."""
     with tempfile.TemporaryDirectory(dir=kit.build) as directory, ExitStack() as stack:
         layout = layout_of(Path(directory))

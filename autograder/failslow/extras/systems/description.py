@@ -231,7 +231,7 @@ def _check_names(system: System, content: Mapping[str, Any]) -> None:
             raise CannotDo(f"{name}: {error}") from error
 
 
-def _texts(content: Any) -> Iterator[str]:
+def _texts(content: object) -> Iterator[str]:
     """All in it, with the keys."""
     if isinstance(content, str):
         yield content
