@@ -396,7 +396,8 @@ def test_the_page_marks_what_is_dangerous() -> None:
 def test_systems_stand_beside_each_other() -> None:
     slow = [cell(MS, 0.1, recovery_s=0.4), cell(3 * MS, 0.6, recovery_s=1.2, residue=0.9)]
     mine = [row(*slow), row(cell(MS, 0.9, mix="read")), row(cell(0, 0.2, "crash"))]
-    other = [row(cell(MS, 0.2, at="all", recovery_s=None)), row(cell(5, 0.0, "cpu-slow", at="all"))]
+    other = [row(cell(MS, 0.2, at="all", recovery_s=None))]
+    other += [row(cell(5, -0.3, "cpu-slow", at="all"))]
     heads, lines = sweep_page.in_short([("mine", mine), ("<etcd>", other)])
     assert heads == ["slow", "fault", "mine", "<etcd>"]
     assert lines == [

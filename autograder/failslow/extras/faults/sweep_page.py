@@ -131,7 +131,8 @@ def _usual(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
 
 
 def _words(row: Row) -> str:
-    cost = f"costs {round(100 * max(cell.loss.value for cell in row.cells))} % at most"
+    most = max(0.0, *(cell.loss.value for cell in row.cells))  # noise is no gain
+    cost = f"costs {round(100 * most)} % at most"
     if row.danger_zone:
         low, high = row.danger_zone
         cost = f"danger from {_amount(low)} to {_amount(high)}"
