@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,13 +21,19 @@ bool HasCommitted(const SaucrWorld& world, const std::string& command) {
 // has all, and 4 nothing.
 void LoseTheData(Stage& stage) {
   const std::vector<PeerId> lost{0, 1, 2};
-  const LleMap first = stage.MapOf({0, 1, 2, 3}, {1, 1}), all = stage.MapOf({0, 1, 2, 3}, {1, 3});
-  for (PeerId id = 0; id < 4; ++id) {
-    ASSERT_TRUE(stage.Ask(id, stage.Message(1, {}, {1}, Mode::kFast, first)));
-    ASSERT_TRUE(stage.Ask(id, stage.Message(1, {1, 1}, {1, 1}, Mode::kFast, all)));
-  }
+  stage.TakeThree({0, 1, 2, 3}, {0, 1, 2, 3});
   ASSERT_TRUE(stage.CrashAndRecover(lost, {0, 1, 2, 3, 4})) << "replicas 3 and 4 answer";
   for (const PeerId id : lost) ASSERT_EQ(stage.LleOf(id).index, 3U);
+}
+
+// The longest time in which the leader of a term has asked for logs.
+Duration LongestSearch(const SentRequests<FetchLog>& questions) {
+  std::map<std::uint64_t, Time> began;
+  Duration longest{0};
+  for (const auto& [from, to, when, request] : questions.all()) {
+    longest = std::max(longest, when - began.try_emplace(request.term, when).first->second);
+  }
+  return longest;
 }
 
 // `group` elects a leader that has no data. It must wait for replica 3.
@@ -37,7 +45,9 @@ void WaitForReplica3(std::uint64_t seed, std::vector<PeerId> group) {
   const SentRequests<FetchLog> questions(world.cluster);
   stage.Connect(group);
   world.cluster.RunFor(900ms);
-  EXPECT_FALSE(questions.all().empty()) << "no leader looks for its data";
+  const Duration asked = LongestSearch(questions);
+  EXPECT_GE(asked, kLleRetry) << "no leader asks again for its data";
+  EXPECT_LE(asked, kElectionTimeoutMax) << "a leader without data does not give its term up";
   EXPECT_TRUE(std::ranges::all_of(messages.all(), [](const auto& each) {
     return each.request.beat;
   })) << "a leader without data sends more than beats";
@@ -49,8 +59,10 @@ void WaitForReplica3(std::uint64_t seed, std::vector<PeerId> group) {
   EXPECT_TRUE(world.ServesAgain());
 }
 
-GRADED_TEST(Data, ALeaderWaitsForItsData, "6c", 2,
-            "A leader that is not whole sends no entries, and overwrites nothing.") {
+GRADED_TEST(
+    Data, ALeaderWaitsForItsData, "6c", 2,
+    "A leader that is not whole sends no entries, and overwrites nothing. It asks again, and "
+    "gives its term up after a while.") {
   WaitForReplica3(771, {0, 1, 2});
 }
 
@@ -89,10 +101,8 @@ void TakeASnapshot() {
   const PeerId lost = world.Followers()[0], has = world.Followers()[1];
   const auto hangs = faults::FsDelay({lost}, 30s);
   world.cluster.Begin(hangs);
-  for (std::uint64_t number = 1; number <= 100 && !world.checker.HasSnapshot(has); ++number) {
-    bool is_over = false;
-    world.client.Submit(CommandText(1000 + number, 64 << 10), [&](bool) { is_over = true; });
-    ASSERT_TRUE(world.cluster.RunUntil([&] { return is_over; }, 1s));
+  for (int i = 0; i < 100 && !world.checker.HasSnapshot(has); ++i) {
+    ASSERT_TRUE(world.SubmitAndWait(1s, 64 << 10));
   }
   ASSERT_TRUE(world.checker.HasSnapshot(has));
   ASSERT_TRUE(world.WaitForAllApplied());
@@ -119,9 +129,8 @@ void GiveUp(int replicas, std::uint64_t seed, const std::vector<PeerId>& minorit
   SCOPED_TRACE(std::to_string(replicas) + " replicas");
   Stage stage(seed, replicas);
   SaucrWorld& world = stage.world;
+  stage.TakeThree({0}, {0});
   const LleMap map = stage.MapOf({0}, {1, 3});
-  ASSERT_TRUE(stage.Ask(0, stage.Message(1, {}, {1}, Mode::kFast, map)));
-  ASSERT_TRUE(stage.Ask(0, stage.Message(1, {1, 1}, {1, 1}, Mode::kFast, map)));
   for (const PeerId id : minority) {
     ASSERT_TRUE(stage.Ask(id, stage.Message(1, {}, {1, 1}, Mode::kFast, map)));
   }
@@ -163,11 +172,7 @@ GRADED_TEST(Data, AFlushBeforeItIsWhole, "6c", 2,
             "A replica that flushes and crashes again before it is whole is recovering again.") {
   for (const bool by_silence : {true, false}) {
     Stage stage(by_silence ? 777 : 778);
-    const LleMap map = stage.MapOf({0, 1, 2}, {1, 3});
-    for (const PeerId id : {0, 1}) {
-      ASSERT_TRUE(stage.Ask(id, stage.Message(1, {}, {1}, Mode::kFast, map)));
-      ASSERT_TRUE(stage.Ask(id, stage.Message(1, {1, 1}, {1, 1}, Mode::kFast, map)));
-    }
+    stage.TakeThree({0, 1}, {0, 1, 2});
     for (int crash = 0; crash < 3; ++crash) {
       ASSERT_TRUE(stage.CrashAndRecover({0}, {0, 1})) << "start " << crash + 1;
       EXPECT_EQ(stage.LleOf(0).index, 3U) << "at start " << crash + 1;

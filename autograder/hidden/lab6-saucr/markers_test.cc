@@ -1,11 +1,11 @@
 // Hidden tests: the markers of a disk, whatever comes.
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "depfast/host/random.h"
+#include "rule_model.h"
 #include "stage.h"
 #include "testkit/environment.h"
 
@@ -23,21 +23,17 @@ std::string InWords(EntryId id) {
 // A replica's log and markers, by the rules.
 class MarkersModel {
  public:
-  // R11, R13: the ids that are new, in memory.
   void TakeFast(EntryIndex before, const Terms& terms) {
-    for (const EntryId& id : Append(before, terms)) {
-      if (IsOnDisk() && id > markers_.latest_on_disk) markers_.fast_switch = id;
-    }
+    const auto marker = model::FastSwitch(markers_, Append(before, terms));
+    markers_.fast_switch = marker.value_or(markers_.fast_switch);
   }
-  // R2, R12.
   void TakeSlow(EntryIndex before, const Terms& terms) {
     Append(before, terms);
     Flush();
   }
-  // R12, R28.
   void Flush() {
-    const EntryId last = std::max(LastOfTerms(log_), markers_.fast_switch);
-    if (IsWhole()) markers_.latest_on_disk = std::max(markers_.latest_on_disk, last);
+    const auto marker = model::LatestOnDisk(markers_, LastOfTerms(log_), recovered_);
+    markers_.latest_on_disk = marker.value_or(markers_.latest_on_disk);
   }
   // It starts with this log, and with the LLE that others have told.
   void Start(const Terms& on_disk, EntryId told) {
@@ -45,8 +41,7 @@ class MarkersModel {
     recovered_ = IsOnDisk() || LastOfTerms(log_) >= told ? EntryId() : told;
   }
 
-  bool IsOnDisk() const { return markers_.latest_on_disk >= markers_.fast_switch; }
-  bool IsWhole() const { return LastOfTerms(log_) >= recovered_; }
+  bool IsOnDisk() const { return model::IsOnDisk(markers_); }
   const Terms& log() const { return log_; }
   const Markers& markers() const { return markers_; }
 
@@ -59,7 +54,7 @@ class MarkersModel {
       log_.push_back(term);
       appended.push_back({term, index});
     }
-    if (IsWhole()) recovered_ = {};
+    if (LastOfTerms(log_) >= recovered_) recovered_ = {};
     return appended;
   }
 
@@ -237,15 +232,6 @@ GRADED_TEST(Markers, RandomLives, "6b", 2,
   EXPECT_GT(losses, 0) << "no crash has lost entries";
 }
 
-// Calls `look` with the state after each record of the file: of each part that a crash can leave.
-void ForEachRecord(const sim::SimDisk& disk,
-                   const std::function<void(WalRecord, const WalState&)>& look) {
-  const auto file = disk.files().find(kWalFile);
-  ASSERT_NE(file, disk.files().end());
-  WalState wal;
-  wal.Read(file->second.data, [&](WalRecord kind) { look(kind, wal); });
-}
-
 GRADED_TEST(Markers, BehindTheEntries, "6b", 2,
             "Whatever part of a flush a crash leaves, no marker says more than the log holds.") {
   SaucrWorld world({.replicas = 5, .seed = 731});
@@ -262,7 +248,9 @@ GRADED_TEST(Markers, BehindTheEntries, "6b", 2,
   world.cluster.RunFor(60ms);
   int markers = 0;
   for (PeerId id = 0; id < 5; ++id) {
-    ForEachRecord(world.group().disk(id), [&](WalRecord kind, const WalState& wal) {
+    // The state after each record of the file: of each part that a crash can leave.
+    WalState wal;
+    wal.Read(world.group().disk(id).files().at(kWalFile).data, [&](WalRecord kind) {
       const EntryId marker = wal.markers.latest_on_disk;
       if (kind != WalRecord::kLatestOnDisk) return;
       ++markers;
@@ -318,10 +306,8 @@ GRADED_TEST(Markers, SurviveCompaction, "6b", 1,
     return world.checker.HasSnapshot(0) && world.checker.HasSnapshot(1) &&
            world.checker.HasSnapshot(2);
   };
-  for (std::uint64_t number = 1; number <= 100 && !have_compacted(); ++number) {
-    bool is_over = false;
-    world.client.Submit(CommandText(1000 + number, 64 << 10), [&](bool) { is_over = true; });
-    ASSERT_TRUE(world.cluster.RunUntil([&] { return is_over; }, 1s));
+  for (int i = 0; i < 100 && !have_compacted(); ++i) {
+    ASSERT_TRUE(world.SubmitAndWait(1s, 64 << 10));
   }
   world.cluster.RunFor(200ms);
   ASSERT_TRUE(have_compacted());

@@ -76,7 +76,7 @@ void ExpectSame(const std::function<Result(Parameters...)>& rule, Result (*model
       << "asked about " << testing::PrintToString(std::tuple(arguments...));
 }
 
-GRADED_TEST(Commit, RandomAcknowledgements, "6a", 1,
+GRADED_TEST(Commit, RandomAcknowledgements, "6a", 2,
             "Random acknowledgements of 3, 5 and 7 replicas commit what the commit rule says.") {
   AskedRules rules;
   AnyQuestion any(1);

@@ -1,7 +1,6 @@
-// Hidden tests of part 6D: crash sequences, and partitions.
+// Hidden tests of part 6D: crash sequences.
 #include <gtest/gtest.h>
 
-#include "saucr_chaos.h"
 #include "sequence_runner.h"
 #include "testkit/environment.h"
 
@@ -40,13 +39,6 @@ GRADED_TEST(Sequences, InAnyOrder, "6d", 2,
     ExpectIdeal({sequence}, {.leaders_turn = turn, .commands = 5, .world = world++});
     if (HasFailure()) return;
   }
-}
-
-GRADED_TEST(Partitions, RandomCuts, "6d", 2,
-            "After random partitions, one side of the last one crashes: nothing is lost, and a "
-            "command is committed within 4 s.") {
-  const ChaosMet met = SurvivePartitions(6600, 12);
-  EXPECT_GT(met.coverage.fast, 0U);
 }
 
 }  // namespace

@@ -126,6 +126,14 @@ class Stage {
     beat.beat = true;
     return beat;
   }
+  // These buffer (1,1), and then (1,2) and (1,3). The rounds name `named`.
+  void TakeThree(const std::vector<PeerId>& replicas, const std::vector<PeerId>& named) {
+    for (const PeerId id : replicas) {
+      const LleMap first = MapOf(named, {1, 1}), all = MapOf(named, {1, 3});
+      EXPECT_TRUE(Ask(id, Message(1, {}, {1}, Mode::kFast, first)));
+      EXPECT_TRUE(Ask(id, Message(1, {1, 1}, {1, 1}, Mode::kFast, all)));
+    }
+  }
   Lives NoLives() const { return Lives(static_cast<std::size_t>(world.group().replicas())); }
   // The map that names these replicas with `last`, and the others with nothing.
   LleMap MapOf(const std::vector<PeerId>& named, EntryId last) const {

@@ -46,16 +46,6 @@ SaucrChecker::SaucrChecker(const sim::GroupView& group, testkit::History* histor
   group.AddObserver(this);
 }
 
-SaucrChecker::Coverage& SaucrChecker::Coverage::operator+=(const Coverage& other) {
-  fast += other.fast;
-  slow += other.slow;
-  switches += other.switches;
-  recoveries += other.recoveries;
-  flushes += other.flushes;
-  restored += other.restored;
-  return *this;
-}
-
 // ---- a test's view ----
 
 std::optional<std::uint64_t> SaucrChecker::LeadsTerm(PeerId replica) const {

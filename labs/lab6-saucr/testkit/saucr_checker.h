@@ -70,8 +70,6 @@ class SaucrChecker final : public sim::Observer,
     std::uint64_t recoveries = 0;  // of replicas that had lost entries
     std::uint64_t flushes = 0;     // claimed, of all kinds
     std::uint64_t restored = 0;
-
-    Coverage& operator+=(const Coverage& other);
   };
   const Coverage& coverage() const { return coverage_; }
 
@@ -86,6 +84,10 @@ class SaucrChecker final : public sim::Observer,
                               const CommandDigest& command) const override;
   bool IsFast() const override {
     return Leader() != kNobody && claims(Leader()).mode == Mode::kFast;
+  }
+  // A leader serves, in this mode.
+  bool ServesIn(Mode mode) const {
+    return Leader() != kNobody && Serves(Leader()) && claims(Leader()).mode == mode;
   }
   std::uint64_t CommittedSlowly() const override { return coverage_.slow; }
   std::uint64_t Restored(PeerId replica) const override { return claims(replica).restored; }

@@ -5,21 +5,18 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "log_world.h"
 #include "saucr_checker.h"
 #include "saucr_marks.h"
-#include "submit_client.h"
+#include "submit_world.h"
 #include "testkit/client.h"
 
 namespace depfast::saucr {
 
-class SaucrWorld : public LogWorld {
+class SaucrWorld : public SubmitWorld {
  public:
   using Parts = SaucrChecker::Parts;
 
@@ -37,15 +34,6 @@ class SaucrWorld : public LogWorld {
   PeerId Leader() const { return checker.Leader(); }
   // The replicas that are up, but for the leader, ascending.
   std::vector<PeerId> Followers() const;
-
-  // Submits a command and does not wait.
-  void SubmitOne(std::size_t bytes = 100);
-  // Submits `count` commands at once, and runs until `count` are committed. Another takes the place
-  // of one whose outcome is unknown. Returns whether they were.
-  testing::AssertionResult Commit(int count, Duration at_most = 3s);
-  // Submits `count` commands, one after the other. Returns the time of the slowest, or kForever if
-  // one has failed.
-  Duration SlowestOf(int count);
 
   // Runs until markers of fast mode are on the disks, and the background flush has just been. For
   // the next 80 ms no replica has a reason to write an entry to its disk.
@@ -72,22 +60,14 @@ class SaucrWorld : public LogWorld {
   bool HasOnDisk(PeerId replica, EntryId entry) const { return checker.disk(replica).Has(entry); }
   bool SaysAllIsThere(PeerId replica) const { return checker.disk(replica).SaysAllIsThere(); }
 
-  // As in LogWorld, and no acknowledged command is missing or was applied twice.
+  // See SubmitWorld.
   testing::AssertionResult AllInvariantsHold() const;
 
-  std::uint64_t acknowledged() const { return acknowledged_.size(); }
-
   SaucrChecker& checker;
-  SubmitClient client;
   testkit::Client asker;  // sends messages on behalf of replicas
 
  private:
-  void Submit(std::function<void(bool committed)> then, std::size_t bytes = 100);
-  void SubmitUntilCommitted(const std::shared_ptr<int>& left, Time limit);
-
   SaucrMarks marks_{cluster, checker};
-  std::uint64_t submitted_ = 0;
-  std::vector<CommandDigest> acknowledged_;
   mutable bool was_asked_ = false;  // AllInvariantsHold
 };
 

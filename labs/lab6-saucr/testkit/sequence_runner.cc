@@ -104,13 +104,7 @@ class Run {
 
   bool Serve(const std::string& state) {
     const Mode mode = ideal_.IsFast() ? Mode::kFast : Mode::kSlow;
-    cluster_.RunUntil(
-        [&] {
-          const PeerId leader = checker_.Leader();
-          return leader != kNobody && checker_.Serves(leader) &&
-                 checker_.claims(leader).mode == mode;
-        },
-        kAtMost);
+    cluster_.RunUntil([&] { return checker_.ServesIn(mode); }, kAtMost);
     if (Commit(options_.commands, kAtMost)) {
       LetAllTakePart();
       return true;
@@ -223,7 +217,7 @@ SaucrChecker::Coverage ExpectIdeal(const std::vector<Sequence>& sequences,
     }
     if (!result.safety_violation.empty()) testkit::RecordSafetyViolation(result.safety_violation);
     if (testing::Test::HasFailure()) break;
-    coverage += result.coverage;
+    coverage = result.coverage;
   }
   return coverage;
 }

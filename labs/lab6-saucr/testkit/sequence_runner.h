@@ -44,7 +44,7 @@ SequenceResult RunSequence(const Sequence& sequence, const SequenceOptions& opti
 
 // Runs each of them, the first as world `options.world`. Fails the test at the first one whose
 // verdict is not the ideal one, or that breaks a rule. Uses the assertions of GoogleTest. Returns
-// the situations of all.
+// the situations of the last.
 SaucrChecker::Coverage ExpectIdeal(const std::vector<Sequence>& sequences, SequenceOptions options);
 
 }  // namespace depfast::saucr

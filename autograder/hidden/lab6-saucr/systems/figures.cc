@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -19,9 +18,8 @@
 #include "faults.h"
 #include "saucr_checker.h"
 #include "submit_client.h"
-#include "table1.h"
+#include "systems.h"
 #include "testkit/cluster.h"
-#include "testkit/environment.h"
 #include "testkit/load.h"
 #include "victims.h"
 
@@ -226,21 +224,12 @@ int main(int argc, char** argv) {
       app.add_subcommand("correlated")->callback([&] { measured = &World::Correlated; });
   deaths->add_option("--gap-us", options.gap_us)->check(CLI::NonNegativeNumber);
   deaths->add_flag("--leader-first", options.leader_first);
-  try {
-    app.parse(argc, argv);
-    testkit::TheEnvironment().dry_run = true;
-    testkit::CheckEnvironment(testkit::TheEnvironment());
+  return saucr::RunProgram(app, argc, argv, [&] {
     for (std::uint64_t seed = options.first; seed < options.first + options.seeds; ++seed) {
       World world(options, seed);
       saucr::Json line = (world.*measured)();
       line["violation"] = world.violation();
       std::puts(line.dump().c_str());
     }
-    return 0;
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
-    return 2;
-  }
+  });
 }

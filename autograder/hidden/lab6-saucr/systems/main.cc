@@ -7,14 +7,13 @@
 #include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdio>
-#include <exception>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "sequence_runner.h"
-#include "testkit/environment.h"
+#include "systems.h"
 
 namespace depfast::saucr {
 namespace {
@@ -78,16 +77,5 @@ int main(int argc, char** argv) {
   app.add_option("--first", share.first, "0 is the first");
   app.add_option("--count", share.count);
   app.add_option("--every", share.every, "the distance of two")->check(CLI::PositiveNumber);
-  try {
-    app.parse(argc, argv);
-    testkit::TheEnvironment().dry_run = true;
-    testkit::CheckEnvironment(testkit::TheEnvironment());
-    saucr::Run(share);
-    return 0;
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
-    return 2;
-  }
+  return saucr::RunProgram(app, argc, argv, [&] { saucr::Run(share); });
 }

@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -12,9 +11,8 @@
 
 #include "kv_load.h"
 #include "saucr_checker.h"
-#include "table1.h"
+#include "systems.h"
 #include "testkit/cluster.h"
-#include "testkit/environment.h"
 #include "testkit/load.h"
 
 namespace depfast::saucr {
@@ -70,18 +68,9 @@ int main(int argc, char** argv) {
   app.add_option("--clients", options.clients)->check(CLI::Range(1, 1000));
   app.add_option("--ms", options.milliseconds)->check(CLI::Range(1, 100'000));
   app.add_option("--seeds", options.seeds, "seeds 1 to this number");
-  try {
-    app.parse(argc, argv);
-    testkit::TheEnvironment().dry_run = true;
-    testkit::CheckEnvironment(testkit::TheEnvironment());
+  return saucr::RunProgram(app, argc, argv, [&] {
     for (std::uint64_t seed = 1; seed <= options.seeds; ++seed) {
       std::puts(saucr::Measure(options, seed).dump().c_str());
     }
-    return 0;
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
-    return 2;
-  }
+  });
 }
