@@ -10,6 +10,7 @@ void Followers::BeginTerm(EntryIndex last, const std::vector<PeerId>& in_rounds)
   followers_.assign(replicas, Follower{.next = last + 1, .answered_at = runtime_.Now()});
   acks_.assign(replicas, Acks());
   for (const PeerId peer : in_rounds) Of(peer).in_rounds = true;
+  Of(runtime_.self()).in_rounds = true;  // its own
 }
 
 std::vector<PeerId> Followers::InRounds() const {

@@ -16,7 +16,7 @@ namespace depfast::saucr {
 
 struct Follower {
   bool in_rounds = false;
-  bool is_served = false;  // a coroutine sends catch-up requests: always if it is not in rounds
+  bool is_served = false;  // a coroutine sends catch-up requests: it is not in rounds, and answers
   EntryIndex next = 1;     // the first entry that is neither acknowledged nor on its way
   // Its log agrees with the leader's up to here, in the life of its latest answer.
   EntryIndex agreed = 0;

@@ -519,6 +519,7 @@ bool SaucrBase::NoteReply(PeerId peer, const AppendEntriesReply& reply) {
   } else {
     FallBehind(peer, reply.conflict);  // the logs may agree before that entry
   }
+  ServeIfBehind(peer);
   return reply.success;
 }
 

@@ -241,6 +241,9 @@ class SaucrBase : public ReplicatedLog {
   // --- followers that are behind (saucr_base_behind.cc) ---
   // Entries from `from` on may not have reached the follower: catch-up begins, or goes back.
   void FallBehind(PeerId peer, EntryIndex from);
+  // Begins catch-up, unless it is under way or the follower is in rounds. It ends when the follower
+  // is in rounds, or silent: then the next answer begins it again.
+  void ServeIfBehind(PeerId peer);
   void CatchUp(PeerId peer);
   // One catch-up request, or one snapshot. False if the next one must wait: no answer was of use.
   bool SendEntries(PeerId peer);

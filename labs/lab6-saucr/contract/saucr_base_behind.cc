@@ -25,7 +25,12 @@ void SaucrBase::FallBehind(PeerId peer, EntryIndex from) {
   Follower& follower = followers_.Of(peer);
   follower.next = std::max(std::min(follower.next, from), follower.agreed + 1);
   follower.in_rounds = false;
-  if (!is_open_ || std::exchange(follower.is_served, true)) return;
+  ServeIfBehind(peer);
+}
+
+void SaucrBase::ServeIfBehind(PeerId peer) {
+  Follower& follower = followers_.Of(peer);
+  if (!is_open_ || follower.in_rounds || std::exchange(follower.is_served, true)) return;
   follower.is_prompt = false;
   follower.request_bytes = kCatchUpBytesMin;
   follower.request_timeout = kCatchUpTimeoutMin;
@@ -35,14 +40,15 @@ void SaucrBase::FallBehind(PeerId peer, EntryIndex from) {
 void SaucrBase::CatchUp(PeerId peer) {
   runtime_.set_dependency({});  // a background task: no client asked for it
   const std::uint64_t term = term_;
-  while (Leads(term) && !followers_.Of(peer).in_rounds) {
-    Follower& follower = followers_.Of(peer);
-    // A follower that answers no beats would answer no request.
-    const bool is_in_touch = runtime_.Now() < follower.answered_at + election_timeout_min_;
-    if (!is_in_touch) follower.request_timeout = kCatchUpTimeoutMin;
+  const Follower& follower = followers_.Of(peer);
+  // A follower that answers no beats would answer no request.
+  const auto is_in_touch = [&] {
+    return runtime_.Now() < follower.answered_at + election_timeout_min_;
+  };
+  while (Leads(term) && !follower.in_rounds && is_in_touch()) {
     const bool compacted = follower.next <= log_.base_index();
-    const bool answered = is_in_touch && (compacted ? SendSnapshot(peer) : SendEntries(peer));
-    if (!answered) runtime_.Sleep(beat_);  // limits retries to a silent follower
+    const bool answered = compacted ? SendSnapshot(peer) : SendEntries(peer);
+    if (!answered) runtime_.Sleep(beat_);  // limits retries
   }
   if (Leads(term)) followers_.Of(peer).is_served = false;
 }
