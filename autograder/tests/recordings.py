@@ -8,7 +8,8 @@ from typing import Any
 from failslow.extras.replay import field_names, recording
 from failslow.extras.replay.field_names import Field, FieldNames
 from failslow.extras.replay.recording import World
-from failslow.lab.labs import Lanes, Proposal, Shown
+from failslow.lab.labs import Lanes, Proposal
+from failslow.lab.shown import Shown
 
 SHOWS = (
     Shown("role", kind=1, value=1, words=("follower", "candidate", "leader")),

@@ -5,7 +5,8 @@ import pytest
 from failslow.extras.bench import failover
 from failslow.extras.bench.failover import Answer, Waits
 from failslow.extras.cluster.metrics import Metrics
-from failslow.lab.labs import ClusterView, Shown
+from failslow.lab.labs import ClusterView
+from failslow.lab.shown import Shown
 
 LOST = 10.0
 

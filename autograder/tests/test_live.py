@@ -15,10 +15,11 @@ from failslow.base.errors import CannotDo
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.faults import claim
 from failslow.extras.live import server, view
-from failslow.extras.live.view import Column, Subject
+from failslow.extras.live.view import Subject
+from failslow.lab.shown import Shown
 
-ROLE = Column("role", 1, 1, ("follower", "leader"))
-TERM = Column("term", 1, 0)
+ROLE = Shown("role", 1, 1, ("follower", "leader"))
+TERM = Shown("term", 1, 0)
 
 
 def line(uptime_ms: int, requests: int, role: int = 1) -> str:

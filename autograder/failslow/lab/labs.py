@@ -8,6 +8,7 @@ from typing import Any
 from failslow.base import yaml_file
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
+from failslow.lab.shown import Shown
 
 ONE_FOLLOWER = "one-follower"
 """A victim that is no role: one follower alone, however many the largest minority has."""
@@ -45,19 +46,6 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A column of `kit cluster status`: one value of the latest observation of a kind."""
-
-    name: str
-    kind: int
-    value: int
-    words: tuple[str, ...] = ()
-
-    def in_words(self, value: int) -> str | int:
-        return self.words[value] if value < len(self.words) else value
-
-
-@dataclass(frozen=True)
 class Proposal:
     """The request that proposes an entry, and the places of lane and index among its fields."""
 
@@ -88,7 +76,8 @@ class ClusterView:
     clients, too. `proposers`: the roles whose replicas propose commands. `in_memory`: the
     environment in which replicas keep their logs in memory, as names and values; empty if logs are
     always on disk. `recovers`: the column and the word of a replica that awaits the answers of a
-    minority of others.
+    minority of others. `folds`: names of coroutines that share a row in a replay. `hands_over`: the
+    column of a slow leader's latest successor; empty if none hands over.
     """
 
     shows: tuple[Shown, ...]
@@ -100,6 +89,8 @@ class ClusterView:
     lanes: Lanes | None = None
     in_memory: tuple[tuple[str, str], ...] = ()
     recovers: tuple[str, str] | None = None
+    folds: tuple[str, ...] = ()
+    hands_over: str = ""
 
 
 @dataclass(frozen=True)
@@ -274,9 +265,13 @@ def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | N
     shows = tuple(Shown(**_frozen(shown)) for shown in content["shows"])
     ready = content["ready"]
     recovers = content.get("recovers")
-    for key, named in (("ready", ready), ("recovers", recovers)):
-        if named and named["name"] not in [shown.name for shown in shows]:
-            raise CannotDo(f"{path}: cluster/{key}: nothing shown has the name '{named['name']}'")
+    hands_over = content.get("hands_over", "")
+    named = {"ready": ready["name"], "hands_over": hands_over}
+    if recovers:
+        named["recovers"] = recovers["name"]
+    for key, name in named.items():
+        if name and name not in [shown.name for shown in shows]:
+            raise CannotDo(f"{path}: cluster/{key}: nothing shown has the name '{name}'")
     has_redis = content.get("redis", False)
     proposers = tuple(content.get("proposers", ("leader",)))
     roles = {word for shown in shows for word in shown.words}
@@ -294,6 +289,8 @@ def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | N
         lanes,
         tuple(content.get("in_memory", {}).items()),
         (recovers["name"], recovers["is"]) if recovers else None,
+        tuple(content.get("folds", ())),
+        hands_over,
     )
 
 

@@ -8,7 +8,7 @@ namespace depfast {
 
 // Adds up the steps that end while it lives. The real host measures steps by system calls, and only
 // then.
-class ProcessorMeter final : public RuntimeProbe {
+class ProcessorMeter : public RuntimeProbe {
  public:
   // It must live as long as the runtime has steps: a member of the replica's service does.
   explicit ProcessorMeter(Runtime& runtime);

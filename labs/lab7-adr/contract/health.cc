@@ -1,14 +1,40 @@
 #include "health.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
+#include "depfast/event.h"
+#include "depfast/rpc_event.h"
 #include "diagnosis.h"
+#include "handover_messages.h"
+#include "health_claims.h"
 
 namespace depfast::adr {
 namespace {
 
 // A late answer is late, not lost: a network that is late by a second still has round trips.
 constexpr Duration kAnswerMax = 3s;
+
+// A pause. Its words are "claims" and the kind and values of each, which replays read.
+class Pause final : public Event {
+ public:
+  explicit Pause(const Health& health) : health_(health) {}
+
+  bool IsReady() const override { return false; }
+  const char* Label() const override { return "timeout"; }
+  std::string Describe() const override {
+    std::string words = "claims";
+    for (const Observation& claim : health_.claims()) {
+      words += " " + std::to_string(claim.kind);
+      for (const std::uint64_t value : claim.values) words += "," + std::to_string(value);
+    }
+    return words;
+  }
+
+ private:
+  const Health& health_;
+};
 
 }  // namespace
 
@@ -28,7 +54,7 @@ void Health::Start() {
     for (bool is_tick = false;; is_tick = !is_tick) {
       if (is_tick) Tick();
       for (const PeerId id : runtime_.peers()) Ask(id);
-      runtime_.Sleep(kAskInterval);
+      std::make_shared<Pause>(*this)->Wait(kAskInterval);
     }
   });
 }
@@ -73,6 +99,7 @@ void Health::Tick() {
   disk_.Tick(now);
   for (auto& [id, peer] : peers_) peer.link.Tick(now);
   if (suspicion().who == Suspicion::Who::kSelf) named_itself_at_ = now;
+  for (const Observation& claim : claims()) Claim(runtime_, claim);
 }
 
 // The queue of a saturated leader makes all replicas' writes large.
@@ -115,6 +142,41 @@ bool Health::sends_clients_away() const {
     since = runtime_.Now() - *named_itself_at_;
   }
   return SendsClientsAway(now, since, reports(), runtime_.replicas());
+}
+
+// ---- claims ----
+
+void Health::Meter::OnCall(const Runtime& runtime, const Task&, const RpcCall& call) {
+  if (call.method() != raft::TimeoutNow::kMethod) return;
+  successor = call.peer();
+  handed_over = runtime.Now();
+}
+
+std::vector<Observation> Health::claims() const {
+  std::vector<Observation> claims;
+  const auto add = [&claims](HealthClaim kind, const Vital& vital) {
+    const auto us = [](Duration time) { return static_cast<std::uint64_t>(time / 1us); };
+    if (!vital.value()) return;
+    const auto level = static_cast<std::uint64_t>(vital.level());
+    claims.push_back({kind, {level, us(*vital.value()), us(vital.detector().threshold())}});
+  };
+  add(kProcessorClaim, processor_.vital());
+  add(kDiskClaim, disk_.vital());
+  const auto slowest = std::ranges::max_element(peers_, {}, [](const auto& each) {
+    const Vital& vital = each.second.link.vital();
+    return std::pair(vital.level(), vital.value().value_or(0ns));
+  });
+  if (slowest != peers_.end()) add(kNetworkClaim, slowest->second.link.vital());
+  const auto [who, peer, resource] = suspicion();
+  const bool is_peer = who == Suspicion::Who::kPeer;
+  claims.push_back(
+      {kSuspicionClaim, {static_cast<std::uint64_t>(is_peer ? 4 + peer : static_cast<int>(who))}});
+  if (meter_.successor != kNobody) {
+    claims.push_back({kHandoverClaim,
+                      {static_cast<std::uint64_t>(meter_.successor),
+                       static_cast<std::uint64_t>(meter_.handed_over.count())}});
+  }
+  return claims;
 }
 
 }  // namespace depfast::adr

@@ -43,7 +43,20 @@ class Health final : public HealthView {
   // The student's SendsClientsAway, now.
   bool sends_clients_away() const;
 
+  // All of health_claims.h that are known now.
+  std::vector<Observation> claims() const;
+
  private:
+  // Hears of the replica's hand-overs, too.
+  class Meter final : public ProcessorMeter {
+   public:
+    using ProcessorMeter::ProcessorMeter;
+    void OnCall(const Runtime& runtime, const Task& caller, const RpcCall& call) override;
+
+    PeerId successor = kNobody;  // of the latest one
+    Time handed_over{0};
+  };
+
   struct Peer {
     explicit Peer(const Work& work) : link(work) {}
 
@@ -60,7 +73,7 @@ class Health final : public HealthView {
   bool IsAnybodySaturated() const;
 
   Runtime& runtime_;
-  ProcessorMeter meter_;
+  Meter meter_;
   Work work_{meter_};
   ProcessorVital processor_;
   DiskVital disk_;

@@ -22,6 +22,7 @@ void Vital::Tick(Time now, std::optional<Time> oldest_under_way) {
 }
 
 void Vital::SetLevel(bool is_slow, Duration value) {
+  value_ = value;
   if (detector_.IsFatal(value, static_.fatal)) {
     level_ = Level::kFatal;
   } else {

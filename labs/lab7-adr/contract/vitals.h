@@ -36,6 +36,8 @@ class Vital {
   void Tick(Time now, std::optional<Time> oldest_under_way);
   void SetSaturated(bool saturated) { detector_.SetSaturated(saturated); }
   Level level() const { return level_; }
+  // The latest one, or the age of an operation under way; nothing before the first.
+  std::optional<Duration> value() const { return value_; }
   const AdaptiveThreshold& detector() const { return detector_; }
 
  private:
@@ -44,6 +46,7 @@ class Vital {
   const StaticThresholds static_ = {};
   AdaptiveThreshold detector_{AdrOptions{}};
   Level level_ = Level::kWell;
+  std::optional<Duration> value_;
 };
 
 // The work so far.
@@ -81,6 +84,7 @@ class ProcessorVital {
   // A slice ends. Requires: comes every kTickInterval, or later.
   void Tick(Time now);
   Level level() const { return vital_.level(); }
+  const Vital& vital() const { return vital_; }
   // The last second had no idle tenth, and most of its steps' time was the replica's own (R11).
   bool is_saturated() const;
 
@@ -107,6 +111,7 @@ class DiskVital {
   void Tick(Time now);
   void SetSaturated(bool saturated) { vital_.SetSaturated(saturated); }
   Level level() const { return vital_.level(); }
+  const Vital& vital() const { return vital_; }
 
   // A sync begins; one that began then has ended, after it wrote so many bytes.
   void OnBegin(Time now) { under_way_.push_back(now); }
@@ -139,6 +144,7 @@ class LinkVital {
   void Tick(Time now);
   void SetSaturated(bool saturated) { vital_.SetSaturated(saturated); }
   Level level() const { return vital_.level(); }
+  const Vital& vital() const { return vital_; }
 
   // A request is sent. Its answer has come, or none will.
   void OnAsk(Time now) { under_way_.push_back(now); }

@@ -33,8 +33,13 @@ class Metrics:
 
     def observed(self, kind: int, value: int) -> int | None:
         """One value of the latest observation of a kind; None if there was none."""
-        values = self.last["observed"].get(str(kind), [])
+        values = self.values(kind)
         return values[value] if value < len(values) else None
+
+    def values(self, kind: int) -> list[int]:
+        """All of the latest observation of a kind; none if there was none."""
+        found: list[int] = self.last["observed"].get(str(kind), [])
+        return found
 
 
 def read(path: Path) -> Metrics | None:

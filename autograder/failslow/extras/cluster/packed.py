@@ -1,6 +1,7 @@
 """`kit cluster build`: a solution as files for a machine, or a container, without the kit."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 from failslow.base import atomic
@@ -46,8 +47,5 @@ def _description(lab_id: str, solution: str, view: ClusterView) -> dict[str, obj
         "solution": solution,
         "load": view.load,
         "redis": view.redis,
-        "shows": [
-            {"name": each.name, "kind": each.kind, "value": each.value, "words": each.words}
-            for each in view.shows
-        ],
+        "shows": [asdict(each) for each in view.shows],
     }

@@ -1,6 +1,7 @@
 """The present state of each replica of a cluster."""
 
 import dataclasses
+import time
 from dataclasses import dataclass, field
 
 from failslow.extras.cluster import metrics, replica_processes
@@ -141,8 +142,5 @@ def _state(process: Process, silent_s: float, known: Metrics | None) -> tuple[st
 
 def _shows(lab: Lab, known: Metrics) -> dict[str, str | int | None]:
     assert lab.cluster is not None, "checked when the cluster was made"
-    values = {}
-    for shown in lab.cluster.shows:
-        value = known.observed(shown.kind, shown.value)
-        values[shown.name] = None if value is None else shown.in_words(value)
-    return values
+    now_ns = time.monotonic_ns()
+    return {shown.name: shown.cell(known.values(shown.kind), now_ns) for shown in lab.cluster.shows}

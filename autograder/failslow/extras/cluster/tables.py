@@ -15,16 +15,30 @@ UNITS = ("B", "KiB", "MiB", "GiB")
 
 def print_replicas(out: Console, view: ClusterView, replicas: list[ReplicaStatus]) -> None:
     """Each replica's place, and its own words about itself."""
-    out.print(replicas_table(view, replicas))
+    for table in replicas_tables(view, replicas):
+        out.print(table)
     for replica in replicas:
         if replica.remark:
             out.print(f"replica {replica.id}: {escape(replica.remark)}")
 
 
-def replicas_table(view: ClusterView, replicas: list[ReplicaStatus]) -> Table:
-    table = Table("replica", "state", "pid", "port", "up", *(shown.name for shown in view.shows))
+def replicas_tables(view: ClusterView, replicas: list[ReplicaStatus]) -> list[Table]:
+    """A second one has what they find of each other's health, if they tell that."""
+    health = [shown.name for shown in view.shows if shown.is_health]
+    others = [shown.name for shown in view.shows if not shown.is_health]
+    first = _replicas_table(others, replicas)
+    if not health:
+        return [first]
+    second = Table("replica", *health)
     for replica in replicas:
-        shows = [_plain(replica.shows.get(shown.name)) for shown in view.shows]
+        second.add_row(str(replica.id), *(_plain(replica.shows.get(name)) for name in health))
+    return [first, second]
+
+
+def _replicas_table(names: list[str], replicas: list[ReplicaStatus]) -> Table:
+    table = Table("replica", "state", "pid", "port", "up", *names)
+    for replica in replicas:
+        shows = [_plain(replica.shows.get(name)) for name in names]
         color = "green" if replica.state == RUNS else "red"
         state = f"[{color}]{replica.state}[/{color}]"
         pid = _plain(replica.pid)

@@ -249,8 +249,7 @@ def _serve(layout: Layout, lab: Lab, current: State, port: int) -> None:
     if not 0 <= port <= up.PORT_MAX:
         raise CannotDo(f"--page: {port} is not a port (0 to {up.PORT_MAX})")
     assert lab.cluster is not None, "it was started"
-    columns = tuple(live.Column(**asdict(each)) for each in lab.cluster.shows)
-    subject = live.Subject(layout, f"{current.lab} of {current.solution}", columns)
+    subject = live.Subject(layout, f"{current.lab} of {current.solution}", lab.cluster.shows)
     with suppress(KeyboardInterrupt):
         server.serve(subject, HOST, port, lambda address: console.note(f"Open {address}"))
 

@@ -21,11 +21,13 @@ from failslow.extras.replay import (
     field_names,
     html_report,
     recording,
+    rows,
     scripts,
     trace,
     unrecorded,
 )
-from failslow.lab.labs import Lanes, Shown, load_labs
+from failslow.lab.labs import Lanes, load_labs
+from failslow.lab.shown import Shown
 
 WROTE = "The run printed:"
 PAGE = "replay.html"
@@ -98,6 +100,8 @@ def worlds_of(sims: Sims, outcome: Outcome, record: Path) -> list[recording.Worl
     field_names.name(worlds, field_names.read(sims.headers))
     scripts.put_in_words(worlds)
     unrecorded.add(worlds, outcome.failures, outcome.ended_process)
+    if view := sims.lab.cluster:
+        rows.fold(worlds, view.folds)
     return worlds
 
 

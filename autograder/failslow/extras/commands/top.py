@@ -18,7 +18,7 @@ def view(layout: Layout, current: State, lab: Lab) -> RenderableType:
     assert lab.cluster is not None, "it was started"
     replicas = status.of_all(layout, current, lab)
     parts: list[RenderableType] = [
-        tables.replicas_table(lab.cluster, replicas),
+        *tables.replicas_tables(lab.cluster, replicas),
         tables.load_table(replicas),
         _faults(layout),
     ]

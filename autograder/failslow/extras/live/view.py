@@ -15,6 +15,7 @@ from failslow.extras.cluster.metrics import Metrics
 from failslow.extras.faults import claim
 from failslow.extras.slowness import drawing
 from failslow.extras.slowness.graph import merged
+from failslow.lab.shown import Shown
 
 SILENT_S = 3.0
 """A replica writes a line of metrics each second. One without a line for this time does not run,
@@ -24,28 +25,12 @@ _METRICS = re.compile(r"replica-(\d+)\.metrics")
 
 
 @dataclass(frozen=True)
-class Column:
-    """One value of a replica's latest observation of a kind, as lab.yaml has it."""
-
-    name: str
-    kind: int
-    value: int
-    words: tuple[str, ...] = ()
-
-    def text(self, known: Metrics) -> str:
-        value = known.observed(self.kind, self.value)
-        if value is None:
-            return ""
-        return self.words[value] if value < len(self.words) else str(value)
-
-
-@dataclass(frozen=True)
 class Subject:
     """The cluster that is shown. `title`: such as 'lab3 of reference-solutions'."""
 
     layout: Layout
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[Shown, ...]
 
 
 def read_subject(data: Path, description: Path) -> Subject:
@@ -53,7 +38,7 @@ def read_subject(data: Path, description: Path) -> Subject:
     try:
         content = json.loads(description.read_text(encoding="utf-8"))
         columns = tuple(
-            Column(each["name"], each["kind"], each["value"], tuple(each["words"]))
+            Shown(**(each | {key: tuple(each.get(key, ())) for key in ("words", "figure")}))
             for each in content["shows"]
         )
         return Subject(Layout(data), f"{content['lab']} of {content['solution']}", columns)
@@ -88,13 +73,18 @@ def _replica(subject: Subject, number: int) -> dict[str, Any]:
     return {
         "id": number,
         "state": "runs" if silent_s <= SILENT_S else f"silent for {silent_s:.0f} s",
-        "shows": [column.text(known) for column in subject.columns],
+        "shows": [_text(column, known) for column in subject.columns],
         "requests_per_s": known.rate("client_frames_in"),
         "frames_per_s": known.rate("frames_in", "frames_out"),
         "syncs_per_s": known.rate("disk_syncs"),
         "cpu_percent": None if cpu_ms is None else cpu_ms / 10,
         "held_bytes": known.last["held_bytes"],
     }
+
+
+def _text(column: Shown, known: Metrics) -> str:
+    cell = column.cell(known.values(column.kind), time.monotonic_ns())
+    return "" if cell is None else str(cell)
 
 
 def _load(layout: Layout) -> dict[str, Any] | None:

@@ -10,13 +10,21 @@ from urllib.parse import quote
 
 from failslow.extras.replay.entries import entries_of
 from failslow.extras.replay.explanation import explain
-from failslow.extras.replay.recording import FIRST_CLIENT, Message, Wait, World, most_telling
+from failslow.extras.replay.recording import (
+    FIRST_CLIENT,
+    Mark,
+    Message,
+    Wait,
+    World,
+    most_telling,
+)
 from failslow.extras.replay.rows import rows_of
 from failslow.extras.replay.steps import Step
 from failslow.extras.slowness import html_report as slowness
 from failslow.extras.slowness.graph import graph_of
 from failslow.extras.slowness.warnings import joined
-from failslow.lab.labs import Lanes, Shown
+from failslow.lab.labs import Lanes
+from failslow.lab.shown import Shown
 
 HERE = Path(__file__).resolve().parent
 VIEWER = HERE / "viewer"
@@ -47,7 +55,10 @@ def document(
     recording = {
         "passed": subject.passed,
         "firstClient": FIRST_CLIENT,
-        "shows": [{"name": shown.name, "words": shown.words} for shown in shows],
+        "shows": [
+            {"name": shown.name, "words": shown.words, "figure": bool(shown.figure)}
+            for shown in shows
+        ],
         "lanes": [] if lanes is None else lanes.names,
         "begin": begin,
         "worlds": [
@@ -125,9 +136,13 @@ def _world(
         "operations": [
             [o.client, o.begin, o.end, o.command, o.reply, o.marked] for o in world.operations
         ],
-        "marks": [[m.when, m.replica, m.text, m.vote, m.wrong] for m in world.marks],
+        "marks": [
+            [m.when, m.replica, m.text, m.vote, m.wrong]
+            for m in (*world.marks, *_marks(world, shows))
+        ],
         "held": [[h.when, h.sender, h.receiver, h.size] for h in world.held],
         "shown": [_shown(world, shown) for shown in shows],
+        "figures": [_figures(world, shown) for shown in shows],
         "entries": [
             [each.lane, each.index, each.dependency, each.proposed, each.decided, each.ran]
             for each in entries_of(world, lanes)
@@ -199,4 +214,34 @@ def _shown(world: World, shown: Shown) -> list[list[int]]:
         if seen.kind == shown.kind and latest.get(seen.replica) != value:
             latest[seen.replica] = value
             rows.append([seen.when, seen.replica, value])
+    return rows
+
+
+def _marks(world: World, shows: tuple[Shown, ...]) -> list[Mark]:
+    """The changes of a column that is marked. Down from its first word, up to it, and a tick if it
+    has none."""
+    marks = []
+    for shown in (each for each in shows if each.marks):
+        began = set() if shown.words else {*range(world.replicas)}
+        for when, replica, value in _shown(world, shown):
+            vote = "" if not shown.words else "no" if value else "yes"
+            if value or replica in began:
+                text = f"{shown.name} {shown.in_words(value)}"
+                marks.append(Mark(when, replica, text, vote, wrong=False))
+            began.add(replica)
+    return marks
+
+
+def _figures(world: World, shown: Shown) -> list[list[int]]:
+    """[time, replica, value, threshold] in us, for each change of the two."""
+    if not shown.figure:
+        return []
+    value, threshold = shown.figure
+    latest: dict[int, list[int]] = {}
+    rows = []
+    for seen in world.observed:
+        now = [seen.values[value], seen.values[threshold]] if seen.kind == shown.kind else []
+        if now and latest.get(seen.replica) != now:
+            latest[seen.replica] = now
+            rows.append([seen.when, seen.replica, *now])
     return rows

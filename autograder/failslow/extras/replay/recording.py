@@ -15,6 +15,9 @@ FIRST_CLIENT = 1000
 RULE_MAX = 200
 """The longest text of a rule; the rest is cut off."""
 
+CLAIMS = "claims"
+"""The first word of an event whose words are claims: of each the kind and the values."""
+
 # Kinds of faults (framework/faults/catalogue.h).
 BIT_FLIP = "bit-flip"
 CRASH = "crash"
@@ -331,10 +334,20 @@ class _WorldReader:
         )
         self._waiting[wait.replica, wait.coroutine] = wait
         self._world.waits.append(wait)
+        if wait.event.startswith(CLAIMS):
+            self._claim(wait)
+
+    def _claim(self, wait: Wait) -> None:
+        """As observations, but they have cost no time in the run."""
+        for claim in wait.event.split()[1:]:
+            kind, *values = (int(word) for word in claim.split(","))
+            self._world.observed.append(Observed(wait.start, wait.replica, kind, values))
+        wait.event = wait.label
 
     def _on_woke(self, record: dict[str, Any]) -> None:
         wait = self._waiting.pop((record["replica"], record["id"]))
-        wait.end, wait.outcome, wait.at_end = record["t"], record["outcome"], record["event"]
+        told = wait.event if record["event"].startswith(CLAIMS) else record["event"]
+        wait.end, wait.outcome, wait.at_end = record["t"], record["outcome"], told
         wait.peers = record["peers"]
 
     def _on_saw(self, record: dict[str, Any]) -> None:

@@ -1,10 +1,19 @@
 """The row of each wait in a drawing. Coroutines that live at the same time have different rows."""
 
 import heapq
+from collections.abc import Iterable, Sequence
 
-from failslow.extras.replay.recording import Wait
+from failslow.extras.replay.recording import Wait, World
 
 NEVER = float("inf")
+
+
+def fold(worlds: Iterable[World], names: Sequence[str]) -> None:
+    """From now on all coroutines of one of these names are one, and so have one row."""
+    for world in worlds:
+        for wait in world.waits:
+            if wait.name in names:
+                wait.coroutine = -1 - names.index(wait.name)
 
 
 def rows_of(waits: list[Wait]) -> list[int]:

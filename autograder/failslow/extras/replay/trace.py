@@ -11,7 +11,7 @@ from typing import Any
 
 from failslow.extras.replay.recording import FIRST_CLIENT, Message, Wait, World, name_of
 from failslow.extras.replay.rows import rows_of
-from failslow.lab.labs import Shown
+from failslow.lab.shown import Shown
 
 Event = dict[str, Any]
 
