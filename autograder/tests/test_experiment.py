@@ -491,7 +491,11 @@ def test_an_experiment_that_cannot_end_loses_none_before_it(
 
     @contextmanager
     def cluster(*_: object) -> Iterator[object]:
-        yield SimpleNamespace(place=SimpleNamespace(replicas=[]), lab=SimpleNamespace(id="lab2"))
+        yield SimpleNamespace(
+            place=SimpleNamespace(replicas=[]),
+            lab=SimpleNamespace(id="lab2"),
+            view=SimpleNamespace(hands_over=""),
+        )
 
     faults = [("net-slow-10ms", None, 10), ("net-slow-40ms", None, 40)]
     known = SimpleNamespace(load=lambda _: None, PROGRAM=catalogue.PROGRAM)

@@ -19,7 +19,7 @@ from failslow.extras.bench.load import Load
 from failslow.extras.bench.servers import Servers
 from failslow.extras.bench.verified import Pair
 from failslow.extras.check.step import Counts
-from failslow.extras.faults.verdict import CONFIDENCE, FAIL, INCONCLUSIVE, PASS, middle
+from failslow.extras.faults.verdict import CONFIDENCE
 from failslow.lab.mutants import variants_of
 
 MANY_SEEDS = ("Chaos.SurvivesAnything", "Partitions.RandomCuts")
@@ -64,16 +64,9 @@ def run(kit: Kit) -> Section:
 
 
 def lost(name: str, pairs: Sequence[Pair], at_most: float) -> list[Figure]:
-    """The cost to a log in memory: only a known one is held against its bar, in per cent."""
-    cost = middle([1 - ours.puts_per_second / memory.puts_per_second for memory, ours in pairs])
-    low, high = 100 * cost.low, 100 * cost.high
-    word = PASS if high <= at_most else FAIL if low > at_most else INCONCLUSIVE
-    known = at_most if word != INCONCLUSIVE else None
-    return [
-        Figure(f"{name}: {word}", 100 * cost.value, "%", known, at_most=True),
-        Figure(f"{name}: from", low, "%"),
-        Figure(f"{name}: to", high, "%"),
-    ]
+    """The cost to a log in memory."""
+    shares = [1 - ours.puts_per_second / memory.puts_per_second for memory, ours in pairs]
+    return verified.judged(name, shares, at_most)
 
 
 def times(name: str, pairs: Sequence[Pair]) -> list[Figure]:

@@ -33,6 +33,10 @@ class Load:
         return [str(word) for word in (*load, "--value-bytes", self.value_bytes)]
 
 
+class LeaderChanged(CannotDo):
+    """Another replica led during the measurement."""
+
+
 @dataclass(frozen=True)
 class Result:
     """Latencies in microseconds."""
@@ -57,7 +61,8 @@ def run(
     kit: Kit, servers: Servers, load: Load, *, warm_up_ms: int = 1000, window_ms: int = 3000
 ) -> Result:
     """One measurement. CannotDo when it is lost: no leader, or another one."""
-    done = process.run(command(kit, servers, load, warm_up_ms, window_ms), timeout_s=60)
+    timeout_s = 60 + (warm_up_ms + window_ms) / 1000
+    done = process.run(command(kit, servers, load, warm_up_ms, window_ms), timeout_s=timeout_s)
     if done.exit_code != 0:
         raise CannotDo(f"the load on {servers.target} failed: {done.how_it_ended()}", done.errors)
     return parse(done.output)
@@ -70,7 +75,7 @@ def parse(text: str) -> Result:
         if not {MEDIAN, P99} <= percentiles.keys():
             raise KeyError("percentiles_us")
         if content["leader_changes"]:
-            raise CannotDo("the leader changed during the measurement")
+            raise LeaderChanged("the leader changed during the measurement")
         return Result(
             float(content["puts_per_second"]),
             float(content["mean_us"]),

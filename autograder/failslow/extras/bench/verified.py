@@ -19,6 +19,7 @@ from failslow.extras.bench import load, rounds, servers
 from failslow.extras.bench.figures import Figure, Section
 from failslow.extras.bench.load import Load, Result
 from failslow.extras.bench.servers import Servers
+from failslow.extras.faults.verdict import FAIL, INCONCLUSIVE, PASS, middle
 
 STARTS = 20
 PAIRS_OF_A_START = 6
@@ -84,6 +85,19 @@ def _pairs_of_a_start(kit: Kit, kinds: Kinds, each: Load, in_order: bool) -> lis
 
 def _measured(kit: Kit, cluster: Servers, each: Load) -> Result:
     return load.run(kit, cluster, each, warm_up_ms=WARM_UP_MS, window_ms=WINDOW_MS)
+
+
+def judged(name: str, shares: Sequence[float], at_most: float) -> list[Figure]:
+    """A cost, from each pair's share: only a known one is held against its bar, in per cent."""
+    found = middle(shares)
+    low, high = 100 * found.low, 100 * found.high
+    word = PASS if high <= at_most else FAIL if low > at_most else INCONCLUSIVE
+    known = at_most if word != INCONCLUSIVE else None
+    return [
+        Figure(f"{name}: {word}", 100 * found.value, "%", known, at_most=True),
+        Figure(f"{name}: from", low, "%"),
+        Figure(f"{name}: to", high, "%"),
+    ]
 
 
 def cost(name: str, shares: Sequence[float]) -> list[Figure]:

@@ -13,6 +13,7 @@ from failslow.base.kit import Kit
 from failslow.extras import lab_kits
 from failslow.extras.bench import (
     core,
+    detector,
     failover,
     figures,
     kv,
@@ -37,7 +38,11 @@ PEERS = {"raft": raft.PEERS, "kv": kv.PEERS}
 
 SEEDS_MAX = 1000
 
-IF_NAMED: dict[str, Callable[[Kit], Section]] = {"failover": failover.run, "snapshot": snapshot.run}
+IF_NAMED: dict[str, Callable[[Kit], Section]] = {
+    "detector": detector.run,
+    "failover": failover.run,
+    "snapshot": snapshot.run,
+}
 ALONE = (*IF_NAMED, "slow")
 """They take minutes: run only if they are named."""
 

@@ -17,6 +17,7 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
 from failslow.extras.cluster import containers, data_directory, up, verification
+from failslow.extras.commands import handovers
 from failslow.extras.commands.solution import check_out
 from failslow.extras.faults import (
     catalogue,
@@ -97,7 +98,8 @@ class Options:
 
 
 def run(kit: Kit, options: Options) -> int:
-    """0 when no fault fails, 1 when one does. An experiment that an election or a busy machine
+    """0 when no fault fails, 1 when one does. A leader that hands over has runs of its own
+    (handovers.py). An experiment that an election or a busy machine
     prevents is INCONCLUSIVE. CannotDo when another one cannot be made; those before it are
     shown."""
     check_out(options.out)
@@ -120,6 +122,8 @@ def run(kit: Kit, options: Options) -> int:
             options.out,
         )
     ) as bench:
+        if handovers.are_asked(bench, options.target):
+            return handovers.run(bench, faults, options.target, options.quick, options.as_json)
         name = _name(kit, bench)
         hold_s = QUICK_HOLD_S if options.quick else HOLD_S
         done: list[Experiment] = []

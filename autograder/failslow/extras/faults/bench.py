@@ -21,11 +21,12 @@ HeldBytes = Callable[[], int]
 
 @dataclass(frozen=True, kw_only=True)
 class Bench(ABC):
-    """`value_bytes`: of each put. `mix` and `at`: of sweep.MIXES and sweep.PLACES; replicas of the
-    kit take the usual ones alone."""
+    """`before_s`: of a load, before the fault. `value_bytes`: of each put. `mix` and `at`: of
+    sweep.MIXES and sweep.PLACES; replicas of the kit take the usual ones alone."""
 
     kit: Kit
     place: Place
+    before_s: float = 1.0
     value_bytes: int = 256
     mix: str = "write"
     at: str = "leader"

@@ -34,7 +34,7 @@ HEALTHY, SLOW, DEAD = CONDITIONS = ("healthy", "slow", "dead")
 ORDER = (HEALTHY, SLOW, DEAD, DEAD, SLOW, HEALTHY)
 """So that a machine that gets slower or faster meanwhile favours none."""
 
-BEFORE_S, AFTER_S = 1.0, 2.0
+AFTER_S = 2.0
 SETTLE_S = 0.3
 """The first part of a fault is left out: requests from before are answered in it."""
 
@@ -61,7 +61,7 @@ class Run:
     the proposer held for the replica. `caught_up_s`: None if it has not. `leader_changes`: how
     often the load went on with another proposer. `others_cores`: the processors that other programs
     used while the fault held. `disturbed`: what makes it no evidence, if anything does. `void`: the
-    reason why the fault had no effect, if it had none."""
+    reason why the fault had no effect, if it had none. `replica`: the target's number."""
 
     condition: str
     slices: Slices
@@ -75,6 +75,7 @@ class Run:
     fault_ns: int
     disturbed: str = ""
     void: str = ""
+    replica: int = 0
 
     @property
     def span(self) -> tuple[int, int]:
@@ -228,7 +229,7 @@ def _run(
     held_bytes = bench.watch_held(leader, number)
     void, new_leaders = bench.watch_bite(kind, number), bench.watch_leaders()
     memory = _memory(bench, leader)
-    window_s = BEFORE_S + hold_s + AFTER_S
+    window_s = bench.before_s + hold_s + AFTER_S
     words = (*load, "--warm-up-ms", round(bench.warm_up_s * 1000), "--slice-ms", SLICE_MS)
     argv = bench.put_load(*words, "--window-ms", round(window_s * 1000))
     wanted = _injection(bench, condition, kind, amount, number, hold_s)
@@ -237,7 +238,7 @@ def _run(
         argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
         try:
-            time.sleep(bench.warm_up_s + BEFORE_S)
+            time.sleep(bench.warm_up_s + bench.before_s)
             neighbours = Neighbours(_own(bench))
             if wanted is None:
                 begins.append(time.monotonic_ns())
@@ -250,16 +251,16 @@ def _run(
         except BaseException:
             running.terminate()  # it ends what it has started
             raise
-    slices, began_s, changes = _nothing(window_s)
+    slices, began_s, changes = _nothing(window_s), bench.before_s, 0
     broken = errors.strip() if running.returncode != 0 else ""
     if not broken:
         slices, began_s, changes = _measured(output, begins[0])
         if not any(slices[: int(began_s * 1000 / SLICE_MS)]):
             broken = "no operation was done before the fault"
         changes = max(changes, new_leaders())
-    late = not 0 <= began_s <= BEFORE_S + AFTER_S
+    late = not 0 <= began_s <= bench.before_s + AFTER_S
     if late:
-        slices, began_s, _ = _nothing(window_s)
+        slices, began_s = _nothing(window_s), bench.before_s
     return Run(
         condition,
         slices,
@@ -273,6 +274,7 @@ def _run(
         begins[0],
         "" if condition == DEAD else _disturbance(condition, changes, broken, late, others_cores),
         void() if condition == SLOW else "",
+        number,
     )
 
 
@@ -303,8 +305,8 @@ def _replicas(bench: Bench, target: str) -> tuple[int, int]:
     return found
 
 
-def _nothing(window_s: float) -> tuple[Slices, float, int]:
-    return [[] for _ in range(round(window_s * 1000 / SLICE_MS))], BEFORE_S, 0
+def _nothing(window_s: float) -> Slices:
+    return [[] for _ in range(round(window_s * 1000 / SLICE_MS))]
 
 
 def _measured(output: str, fault_ns: int) -> tuple[Slices, float, int]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from failslow.extras.faults import verdict
-from failslow.extras.faults.experiment import BEFORE_S, CONDITIONS, SLOW, Experiment
+from failslow.extras.faults.experiment import CONDITIONS, SLOW, Experiment
 from failslow.extras.faults.stages import SLICE_MS, Slices
 from failslow.extras.faults.verdict import Cost
 from failslow.extras.faults.waits import Grown
@@ -89,8 +89,8 @@ def _experiment(number: int, shown: Shown) -> str:
         f" {100 * done.limits.throughput:.0f} % of throughput."
         f" {done.rate:,} puts/s offered. The proposer held {max(r.held_bytes for r in slow):,}"
         f" bytes for the slow replica at most, by its metrics of each second. The replica had"
-        f" caught up {words}. In the plots the fault begins after {BEFORE_S:g} s and holds for"
-        f" {slow[0].hold_s:g} s.</p>",
+        f" caught up {words}. In the plots the fault begins after {slow[0].began_s:.2g} s and"
+        f" holds for {slow[0].hold_s:g} s.</p>",
         _figures(done),
         _legend(),
         _over_time(done, _latencies, "mean latency (ms)"),

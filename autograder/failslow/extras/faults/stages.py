@@ -53,10 +53,19 @@ class Stages:
     def recovery_s(self) -> float | None:
         """The time from the end of the fault to the first slice with a throughput of
         avg_normal - sd_normal (document 004, appendix E). None if there is none."""
+        return self._recovered_s(self.after, 1)
+
+    @property
+    def outage_s(self) -> float | None:
+        """The time from the begin of the fault to the first second with that throughput, while the
+        fault holds: a slice alone may have commands of before. None if there is none."""
+        return self._recovered_s(self.slow, 1000 // SLICE_MS)
+
+    def _recovered_s(self, slices: Slices, count: int) -> float | None:
         counts = [len(each) for each in self.before]
         threshold = statistics.fmean(counts) - statistics.pstdev(counts)
-        for number, each in enumerate(self.after):
-            if len(each) >= threshold:
+        for number in range(len(slices) - count + 1):
+            if _rate(slices[number : number + count]) >= threshold:
                 return round(number * SLICE_MS / 1000, 1)
         return None
 
