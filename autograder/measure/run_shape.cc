@@ -80,6 +80,7 @@ Stages ParsedStages(const std::string& shape) {
 std::optional<Stages> StagesOf(const std::string& shape) {
   if (shape == "onset") return Stages{std::nullopt, 10s, kAfterOnset};
   if (shape == "long-onset") return Stages{std::nullopt, 90s, kAfterOnset};
+  if (shape == "longer-onset") return Stages{std::nullopt, 120s, kAfterOnset};
   return IsOfSweep(shape) ? std::optional(ParsedStages(shape)) : std::nullopt;
 }
 

@@ -17,7 +17,7 @@ namespace depfast::measure {
 // - changing: the window is long, for a load that changes
 // - stages:2000,4000,3000: 2 s of the window before the fault, 4 s with it, 3 s after it (in ms)
 // - onset: stages of 13 to 20 s, drawn, then 10 s and 3 s
-// - long-onset: the same with 90 s under the fault
+// - long-onset, longer-onset: the same with 90 s and 120 s under the fault
 //
 // The load of a run of this shape, if it begins at `start`. Without a fault the shape sets only the
 // window's length. `seed`: of the run, if the fault's begin is drawn. Throws std::invalid_argument,

@@ -52,6 +52,19 @@ def test_figures_without_a_bar_are_folded(site: Path) -> None:
     assert "SET" not in page
 
 
+def test_systems_have_a_row_each(site: Path) -> None:
+    named = {"a: lost": 12.34, "a: found": 3, "b: lost": 5}
+    rows = [{"name": name, "value": value, "unit": "%"} for name, value in named.items()]
+    content = {"adr": SECTION | {"figures": rows}}
+    (site / benchmarked.RESULTS).write_text(json.dumps(content), encoding="utf-8")
+    assert benchmarked.fill(site, "{{ bench.adr.systems }}").splitlines() == [
+        "|  | lost | found |",
+        "| --- | --- | --- |",
+        "| a | 12.3 % | 3 % |",
+        "| b | 5 % |  |",
+    ]
+
+
 def test_a_comparison_is_drawn_between_powers_of_ten(site: Path) -> None:
     page = benchmarked.fill(site, "{{ bench.kv.plots }}")
     assert page.count('role="img"') == 1

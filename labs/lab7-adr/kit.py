@@ -1,13 +1,14 @@
 """The knowledge of lab 7 alone: see failslow/extras/lab_kits.py.
 
-`kit bench adr`: the reference's detector beside others, all in the same Raft with the same
-hand-over (document 004, figures 11 to 13). It measures in virtual time, so the figures are the same
-on every machine.
+`kit bench adr`, `adr_long`, `adr_loads` and `adr_worlds`: the reference's detector beside others,
+all in the same Raft with the same hand-over (document 004, figures 11 to 13). They measure in
+virtual time, so the figures are the same on every machine.
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from statistics import fmean
 
 from failslow.base import console, parallel, process
@@ -15,6 +16,8 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
 from failslow.extras.bench.figures import Figure, Plot, Section
+from failslow.extras.check.step import Counts
+from failslow.extras.site import benchmarked
 from failslow.lab.mutants import variants_of
 from failslow.measurement import figures
 from failslow.measurement.binary import Sample, parse_sample
@@ -24,8 +27,7 @@ MANY_SEEDS = ("HandOverChaos.LosesNothing",)
 RUN_TIMEOUT_S = 600.0
 CLIENTS = 8
 RATE = 500
-"""Commands a second of a load that changes, at 100 %: every world executes them."""
-SEED = 1
+"""Commands a second of a load that changes, at 100 %: every one of WORLDS executes them."""
 WORLDS = ("world-near-quick", "world-usual-costly", "world-far")
 FAULTS = {
     "network late by 1 ms": "net-slow-1ms",
@@ -34,37 +36,98 @@ FAULTS = {
     "processor at 50 %": "cpu-slow-leader",
     "processor at 5 %": "cpu-slow",
 }
-LOST_AT_MOST = 15.0
-"""Per cent of the throughput of 10 s, in a closed loop."""
+NONE = "none"
 
 
 @dataclass(frozen=True)
 class System:
-    """`thresholds`: of static detection, for a warning and a fatal level, in microseconds."""
+    """`name`: in adr_detectors that of its detector. `roles`: the first one's replica is slow."""
 
     name: str
-    program: str
-    thresholds: tuple[int, int] | None = None
+    program: str = "adr_detectors"
+    roles: tuple[str, ...] = ("leader", "follower")
+    mix: str | None = "set"
 
     @property
-    def environment(self) -> dict[str, str]:
-        if self.thresholds is None:
-            return {}
-        warn, fatal = self.thresholds
-        return {"ADR_WARN_US": str(warn), "ADR_FATAL_US": str(fatal)}
+    def words(self) -> list[str]:
+        words = [f"--roles={','.join(self.roles)}", f"--victim={self.roles[0]}"]
+        return words if self.mix is None else [*words, f"--mix={self.mix}"]
 
 
 OURS = System("ours", "adr_reference")
-VANILLA = System("vanilla", "adr_static-pair", (100_000, 10_000_000))
-SYSTEMS = (
-    VANILLA,
-    System("Static-1", "adr_static-pair", (1_000, 10_000)),
-    System("Static-2", "adr_static-pair", (10_000, 100_000)),
-    System("Static-3", "adr_static-pair", (100_000, 1_000_000)),
-    System("the text", "adr_the-text"),
-    OURS,
+THE_TEXT = System("the text", "adr_the-text")
+VANILLA = System("vanilla")
+STATIC = tuple(System(f"Static-{number}") for number in (1, 2, 3))
+"""Document 004, Tables 3 and 4."""
+OTHERS = tuple(
+    System(name) for name in ("TiKV", "HDFS", "Cruise Control", "IASO", "lab 4's spikes")
 )
-"""Document 004, Tables 3 and 4, and section 6.2."""
+COPILOT = System("Copilot", "adr_copilot", ("pilot", "copilot", "follower"), None)
+DETECTORS = (VANILLA, *STATIC, THE_TEXT, System("ADR's code"), *OTHERS, OURS)
+SYSTEMS = (*DETECTORS, COPILOT)
+DRAWN = (VANILLA, *STATIC[:2], THE_TEXT, OURS)
+"""A plot has room for five. Static-3 warns as vanilla does, which decides here."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """`words`: of the command line, beside the system's."""
+
+    system: System
+    words: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return " ".join([self.system.name, *self.words])
+
+
+Samples = Mapping[Run, Sample]
+
+
+def slow(
+    system: System, world: str, fault: str, shape: str = "onset", clients: int = CLIENTS
+) -> Run:
+    words = (f"--profile={world}", f"--fault={fault}", f"--shape={shape}", f"--clients={clients}")
+    return Run(system, words)
+
+
+def changing(system: System, world: str, rate: float = RATE, costs: int = 100, seed: int = 1) -> Run:
+    """Without a fault. `costs`: of the world's processor, in per cent."""
+    words = (f"--profile={world}", "--shape=changing", f"--rate={rate:.0f}")
+    return Run(system, (*words, f"--costs-percent={costs}", f"--seed={seed}"))
+
+
+def measure(kit: Kit, runs: Sequence[Run]) -> Samples:
+    """CannotDo in a student's kit: it has no variants."""
+    if not variants_of(kit, "lab7"):
+        raise CannotDo("this kit has no variants of lab7's reference: courses keep them")
+    cmake.build(kit, targets=sorted({run.system.program for run in runs}))
+    with console.progress("Measuring detectors") as advance:
+        found = parallel.run_all(runs, lambda one: _perform(kit, one), advance)
+    return dict(zip(runs, found, strict=True))
+
+
+def _perform(kit: Kit, one: Run) -> Sample:
+    done = process.run(
+        [kit.binary(one.system.program), *one.system.words, *one.words],
+        env={"ADR_DETECTOR": one.system.name},
+        timeout_s=RUN_TIMEOUT_S,
+    )
+    if done.exit_code != 0:
+        raise CannotDo(f"{one.name}: no result: {done.errors.strip() or done.how_it_ended()}")
+    sample = parse_sample(json.loads(done.output.strip().splitlines()[-1]))
+    # Other systems hand over without a fault: that is a result.
+    if problem := sample.error or (one.system == OURS and sample.violation):
+        raise CannotDo(f"{one.name}: {problem}")
+    return sample
+
+
+# ---- ten seconds: figures 11 and 13 ----
+
+LOST_AT_MOST = 15.0
+"""Per cent of the throughput of 10 s, in a closed loop."""
+APART_AT_MOST = 2.0
+"""Per cent of the answers under changing loads."""
 
 TEXT = (
     f"Three replicas in the simulator, and lab 3's store. {CLIENTS} clients wait for each answer."
@@ -72,54 +135,29 @@ TEXT = (
     " detector, so each hands over in the same way. Vanilla has the thresholds of HBase in document"
     " 004, Table 3, and Static-1 to -3 are those of its Table 4. The text is its section 6.2: it"
     f" counts operations. Losses are means over {len(WORLDS)} worlds, which differ in their links,"
-    " disks and processors. Changing loads last 70 s, without a fault."
+    " disks and processors. Changing loads last 70 s, without a fault. Copilot is lab 5's"
+    " reference, with its own log and clients, and a slow pilot."
 )
 
 
-@dataclass(frozen=True)
-class Run:
-    system: System
-    world: str
-    fault: str
-    """NONE: the load changes instead."""
-
-    @property
-    def name(self) -> str:
-        return f"{self.system.name}, {self.world}, {self.fault}"
-
-
-NONE = "none"
-Samples = Mapping[Run, Sample]
+def plan() -> list[Run]:
+    faults = [slow(*one) for one in product(SYSTEMS, WORLDS, FAULTS.values())]
+    return faults + [changing(*one) for one in product(DETECTORS, WORLDS)]
 
 
 def run(kit: Kit) -> Section:
-    """CannotDo in a student's kit: it has no variants."""
-    if not variants_of(kit, "lab7"):
-        raise CannotDo("this kit has no variants of lab7's reference: courses keep them")
-    cmake.build(kit, targets=sorted({system.program for system in SYSTEMS}))
-    runs = [
-        Run(system, world, fault)
-        for system in SYSTEMS
-        for world in WORLDS
-        for fault in (NONE, *FAULTS.values())
-    ]
-    with console.progress("Measuring detectors") as advance:
-        found = parallel.run_all(runs, lambda one: _perform(kit, one), advance)
-    return section(dict(zip(runs, found, strict=True)))
+    return section(measure(kit, plan()))
 
 
 def section(samples: Samples) -> Section:
-    # Static-3 warns as vanilla does, which decides here. A plot has room for five.
-    names = [system.name for system in SYSTEMS if system.name != "Static-3"]
-    by_fault = {
-        fault: {system.name: losses(samples, system, preset) for system in SYSTEMS}
-        for fault, preset in FAULTS.items()
-    }
     plot = Plot(
         "Throughput lost in 10 s, mean of the worlds",
         "%",
         list(FAULTS),
-        {name: [fmean(by_fault[fault][name]) for fault in FAULTS] for name in names},
+        {
+            each.name: [fmean(losses(samples, each, fault)) for fault in FAULTS.values()]
+            for each in DRAWN
+        },
     )
     return Section("adr", "Detectors beside each other", TEXT, [*_figures(samples)], [plot])
 
@@ -127,52 +165,49 @@ def section(samples: Samples) -> Section:
 def _figures(samples: Samples) -> Sequence[Figure]:
     found = []
     for system in SYSTEMS:
-        is_ours = system == OURS
         lost = [loss for preset in FAULTS.values() for loss in losses(samples, system, preset)]
-        led = sum(needless(samples, system))
-        found += [
-            Figure(f"{system.name}: lost, mean", fmean(lost), "%"),
-            Figure(
-                f"{system.name}: lost, worst world and fault",
-                max(lost),
-                "%",
-                LOST_AT_MOST if is_ours else None,
-                at_most=True,
-            ),
-            Figure(
-                f"{system.name}: leaders under changing loads, no fault",
-                led,
-                "",
-                0 if is_ours else None,
-                at_most=True,
-            ),
-        ]
-        times = [
-            time for preset in FAULTS.values() for time in found_after(samples, system, preset)
-        ]
-        found.append(Figure(f"{system.name}: faults that it acted on", len(times), ""))
+        times = [time for each in FAULTS.values() for time in found_after(samples, system, each)]
+        figures_of = {
+            "lost, mean": Figure("", fmean(lost), "%"),
+            "lost, worst world and fault": Figure("", max(lost), "%", LOST_AT_MOST, at_most=True),
+            "faults that it acted on": Figure("", len(times), ""),
+        }
         if times:
-            found.append(Figure(f"{system.name}: another leader after, mean", fmean(times), "s"))
+            figures_of["another leader after, mean"] = Figure("", fmean(times), "s")
+        if system in DETECTORS:
+            figures_of |= _under_changing_loads(samples, system)
+        found += [
+            replace(each, name=f"{system.name}: {name}", bar=each.bar if system == OURS else None)
+            for name, each in figures_of.items()
+        ]
     return found
 
 
-def losses(samples: Samples, system: System, fault: str) -> list[float]:
+def _under_changing_loads(samples: Samples, system: System) -> dict[str, Figure]:
+    runs = [samples[changing(system, world)] for world in WORLDS]
+    usual = [samples[changing(VANILLA, world)] for world in WORLDS]
+    leaders = sum(figures.needless_leaders(one, one) for one in runs)
+    apart = max(
+        100 - 100 * sum(one.completions) / sum(other.completions)
+        for one, other in zip(runs, usual, strict=True)
+    )
+    return {
+        "leaders under changing loads, no fault": Figure("", leaders, "", 0, at_most=True),
+        "answers fewer than vanilla's then": Figure("", apart, "%", APART_AT_MOST, at_most=True),
+    }
+
+
+def losses(samples: Samples, system: System, fault: str, shape: str = "onset") -> list[float]:
     """Of each world, in per cent."""
-    runs = [samples[Run(system, world, fault)] for world in WORLDS]
+    runs = [samples[slow(system, world, fault, shape)] for world in WORLDS]
     return [100 * figures.onset_loss(one, one) for one in runs]
-
-
-def needless(samples: Samples, system: System) -> list[float]:
-    """New leaders in each world without a fault."""
-    runs = [samples[Run(system, world, NONE)] for world in WORLDS]
-    return [figures.needless_leaders(one, one) for one in runs]
 
 
 def found_after(samples: Samples, system: System, fault: str) -> list[float]:
     """Seconds from the fault's begin to another leader, of the worlds that have one."""
     found = []
     for world in WORLDS:
-        onset = samples[Run(system, world, fault)].onset
+        onset = samples[slow(system, world, fault)].onset
         assert onset is not None, "the shape has one"
         later = [
             at - onset.fault_from
@@ -183,27 +218,185 @@ def found_after(samples: Samples, system: System, fault: str) -> list[float]:
     return found
 
 
-def _perform(kit: Kit, one: Run) -> Sample:
-    closed = ["--shape=onset", f"--clients={CLIENTS}"]
-    words = ["--shape=changing", f"--rate={RATE}"] if one.fault == NONE else closed
-    argv = [
-        kit.binary(one.system.program),
-        "--roles=leader,follower",
-        "--mix=set",
-        "--victim=leader",
-        f"--profile={one.world}",
-        f"--fault={one.fault}",
-        f"--seed={SEED}",
-        *words,
+# ---- two minutes ----
+
+LONG = "longer-onset"
+LONG_FAULTS = {
+    "network late by 3 ms": "net-slow-3ms",
+    "network late by 10 ms": "net-slow-10ms",
+    "network late by 40 ms": "net-slow-40ms",
+    "network late by 100 ms": "net-slow-100ms",
+    "processor at 50 %": "cpu-slow-leader",
+    "processor at 5 %": "cpu-slow",
+}
+SAVED_AT_LEAST = 65.0
+"""Per cent of vanilla's loss."""
+BEHIND_AT_MOST = 1.0
+"""Points of loss more than the best static pair of that fault."""
+COMPARED = (VANILLA, *STATIC[:2], OURS)
+"""Static-3 is vanilla with a fatal threshold of 1 s: no operation takes as long."""
+
+TEXT_OF_LONG = (
+    "The same with faults of 120 s, as document 004 has them. A static pair is vanilla, Static-1 or"
+    " Static-2; the best one is chosen for each fault, by its mean over the worlds."
+)
+
+
+def plan_long() -> list[Run]:
+    return [slow(*one, LONG) for one in product(COMPARED, WORLDS, LONG_FAULTS.values())]
+
+
+def run_long(kit: Kit) -> Section:
+    return section_long(measure(kit, plan_long()))
+
+
+def section_long(samples: Samples) -> Section:
+    lost = {
+        system: {name: losses(samples, system, each, LONG) for name, each in LONG_FAULTS.items()}
+        for system in COMPARED
+    }
+    means = {system: [fmean(lost[system][name]) for name in LONG_FAULTS] for system in COMPARED}
+    worst = {system: max(max(each) for each in lost[system].values()) for system in COMPARED}
+    found = []
+    for number, name in enumerate(LONG_FAULTS):
+        of = {system: means[system][number] for system in COMPARED}
+        saved = 100 - 100 * of[OURS] / of[VANILLA]
+        behind = of[OURS] - min(of[system] for system in COMPARED if system != OURS)
+        found += [
+            Figure(f"{name}, less lost than vanilla", saved, "%", SAVED_AT_LEAST),
+            Figure(f"{name}, more lost than the best pair", behind, "%", BEHIND_AT_MOST, True),
+        ]
+    least = min(worst[system] for system in COMPARED if system != OURS)
+    found.append(Figure("worst world and fault, ours", worst[OURS], "%", least, at_most=True))
+    found += [
+        Figure(f"{system.name}, {world}: {name}", lost[system][name][number], "%")
+        for system in COMPARED
+        for number, world in enumerate(WORLDS)
+        for name in LONG_FAULTS
     ]
-    done = process.run(argv, env=one.system.environment, timeout_s=RUN_TIMEOUT_S)
-    if done.exit_code != 0:
-        raise CannotDo(f"{one.name}: no result: {done.errors.strip() or done.how_it_ended()}")
-    sample = parse_sample(json.loads(done.output.strip().splitlines()[-1]))
-    # Other systems hand over without a fault: that is a result.
-    if problem := sample.error or (one.system == OURS and sample.violation):
-        raise CannotDo(f"{one.name}: {problem}")
-    return sample
+    series = {system.name: means[system] for system in COMPARED}
+    plot = Plot("Throughput lost in 120 s, mean of the worlds", "%", list(LONG_FAULTS), series)
+    return Section("adr_long", "Faults of two minutes", TEXT_OF_LONG, found, [plot])
 
 
-BENCHMARKS = {"adr": run}
+# ---- workloads: figure 12 ----
+
+MIXES = {"get": "reads", "mixed": "mixed", "set": "writes"}
+CLIENT_COUNTS = (1, 8, 64)
+WORLD_OF_LOADS, FAULT_OF_LOADS = "world-usual-costly", "net-slow-10ms"
+
+TEXT_OF_LOADS = (
+    "The network of the leader is late by 10 ms, for 10 s, in the world with usual links and costly"
+    " steps. Reads are 95, 50 and 5 % of the commands."
+)
+
+
+def plan_loads() -> list[Run]:
+    return [_under_load(*one) for one in product(DRAWN, MIXES, CLIENT_COUNTS)]
+
+
+def _under_load(system: System, mix: str, clients: int) -> Run:
+    return slow(replace(system, mix=mix), WORLD_OF_LOADS, FAULT_OF_LOADS, clients=clients)
+
+
+def run_loads(kit: Kit) -> Section:
+    return section_loads(measure(kit, plan_loads()))
+
+
+def section_loads(samples: Samples) -> Section:
+    loads = {
+        f"{word}, {clients} client{'s'[: clients > 1]}": (mix, clients)
+        for (mix, word), clients in product(MIXES.items(), CLIENT_COUNTS)
+    }
+    lost = {
+        system.name: [
+            100 * figures.onset_loss(one, one)
+            for one in (samples[_under_load(system, *load)] for load in loads.values())
+        ]
+        for system in DRAWN
+    }
+    found = [
+        Figure(f"{system}: {load}", value, "%")
+        for system, values in lost.items()
+        for load, value in zip(loads, values, strict=True)
+    ]
+    plot = Plot("Throughput lost in 10 s", "%", list(loads), lost)
+    return Section("adr_loads", "Workloads", TEXT_OF_LOADS, found, [plot])
+
+
+# ---- a hundred changing worlds ----
+
+CHANGING_WORLDS = 100
+PROFILES = (*WORLDS, "world-near-slow-disk", "world-usual", "world-very-far")
+COSTS = (50, 100, 200)
+"""Of a world's processor, in per cent."""
+OFFERED = 8000
+"""Commands a second, beyond what any world executes."""
+
+TEXT_OF_WORLDS = (
+    f"Of each of {len(PROFILES)} worlds, with processors of half to twice its costs, the capacity"
+    f" is measured. {CHANGING_WORLDS} runs without a fault then have 20, 95, 120 and 20 % of it, for"
+    " 15 s each, with a seed of their own. Each new leader is a false alarm."
+)
+
+
+def capacity(profile: str, costs: int) -> Run:
+    words = (f"--profile={profile}", "--shape=before", f"--rate={OFFERED}")
+    return Run(OURS, (*words, f"--costs-percent={costs}"))
+
+
+def run_worlds(kit: Kit) -> Section:
+    kinds = list(product(PROFILES, COSTS))
+    of = measure(kit, [capacity(*kind) for kind in kinds])
+    runs = plan_worlds({kind: of[capacity(*kind)].throughput for kind in kinds})
+    return section_worlds(runs, measure(kit, [run for each in runs.values() for run in each]))
+
+
+def plan_worlds(rates: Mapping[tuple[str, int], float]) -> dict[System, list[Run]]:
+    """`rates`: the capacity of each kind of world. The kinds take turns."""
+    kinds = list(rates)
+    worlds = [(*kinds[seed % len(kinds)], seed) for seed in range(CHANGING_WORLDS)]
+    return {
+        system: [
+            changing(system, profile, rates[profile, costs], costs, seed)
+            for profile, costs, seed in worlds
+        ]
+        for system in DETECTORS
+    }
+
+
+def section_worlds(runs: Mapping[System, Sequence[Run]], samples: Samples) -> Section:
+    found = []
+    for system, mine in runs.items():
+        leaders = [figures.needless_leaders(samples[one], samples[one]) for one in mine]
+        bar = 0 if system == OURS else None
+        found += [
+            Figure(f"{system.name}: false alarms", sum(leaders), "", bar, at_most=True),
+            Figure(f"{system.name}: worlds with one", sum(map(bool, leaders)), ""),
+        ]
+    return Section("adr_worlds", "A hundred changing worlds", TEXT_OF_WORLDS, found)
+
+
+# ---- the handbook's results ----
+
+
+def made_again(kit: Kit) -> Counts:
+    """One check for each system of the first plot: the loss by its last fault is the same again.
+    All programs compile."""
+    cmake.build(kit, targets=sorted({system.program for system in SYSTEMS}))
+    committed = json.loads((kit.site / benchmarked.RESULTS).read_text(encoding="utf-8"))["adr"]
+    (plot,), fault = committed["plots"], list(FAULTS.values())[-1]
+    samples = measure(kit, [slow(*one, fault) for one in product(DRAWN, WORLDS)])
+    counts = Counts()
+    for system in DRAWN:
+        is_same = fmean(losses(samples, system, fault)) == plot["series"][system.name][-1]
+        counts.expect(is_same, f"{benchmarked.RESULTS}: {system.name} is not what it says")
+    return counts
+
+
+LONG_BENCHMARKS = {
+    "adr": run,
+    "adr_long": run_long,
+    "adr_loads": run_loads,
+    "adr_worlds": run_worlds,
+}

@@ -2,6 +2,8 @@
 
 All names in it are optional:
 - BENCHMARKS: by name, functions from a Kit to a Section, for `kit bench NAME`;
+- LONG_BENCHMARKS: the same, of those that take minutes: they run only if they are named;
+- made_again(kit): the results of some of them that the handbook has are the same, as Counts;
 - SHOWS_GUILTY_STEPS: True if each mutant that a test catches names the step of its replay;
 - MANY_SEEDS: names of graded tests that `kit check --full` runs with many seeds;
 - many_seeds(kit, seeds): the same for a program of the lab's own, as Counts.
@@ -34,10 +36,11 @@ def every(kit: Kit) -> Iterator[tuple[Lab, ModuleType]]:
             yield lab, module
 
 
-def benchmarks(kit: Kit) -> dict[str, Callable[[Kit], Section]]:
+def benchmarks(kit: Kit, kind: str = "BENCHMARKS") -> dict[str, Callable[[Kit], Section]]:
+    """`kind`: or LONG_BENCHMARKS."""
     found: dict[str, Callable[[Kit], Section]] = {}
     for _, module in every(kit):
-        found |= getattr(module, "BENCHMARKS", {})
+        found |= getattr(module, kind, {})
     return found
 
 

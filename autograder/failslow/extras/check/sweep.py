@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
+from failslow.extras import lab_kits
 from failslow.extras.bench import slow
 from failslow.extras.bench.slow import Options
 from failslow.extras.check.step import Context, Counts
@@ -59,6 +60,15 @@ def reproduced_results(context: Context) -> Counts:
 def crash_sequences(context: Context) -> Counts:
     """The results of `kit reproduce --saucr` are the same again."""
     return _reproduced(context, reproduced.SAUCR_RESULTS, sequences)
+
+
+def detectors(context: Context) -> Counts:
+    """A part of the results of labs' own benchmarks is the same again."""
+    counts = Counts()
+    for _, module in lab_kits.every(context.kit):
+        if made_again := getattr(module, "made_again", None):
+            counts.add(made_again(context.kit))
+    return counts
 
 
 def _reproduced(context: Context, name: Path, maker: ModuleType) -> Counts:

@@ -117,8 +117,8 @@ def run(
     **of_slow: Any,  # noqa: ANN401
 ) -> int:
     """0 when every figure meets its bar, 1 otherwise."""
-    of_labs = lab_kits.benchmarks(kit)
-    known = (*ON_ITS_OWN, *of_labs, *COMPARED, *ALONE)
+    of_labs, long = lab_kits.benchmarks(kit), lab_kits.benchmarks(kit, "LONG_BENCHMARKS")
+    known = (*ON_ITS_OWN, *of_labs, *COMPARED, *ALONE, *long)
     if which is not None and which not in known:
         raise CannotDo(f"there is no benchmark '{which}', but {', '.join(known)}")
     peers = _peers(which, versus)
@@ -130,7 +130,7 @@ def run(
     if verify and (which != "raft" or peers):
         raise CannotDo("--verify goes with raft alone: ./kit bench raft --verify")
     sections = []
-    on_its_own = ON_ITS_OWN | of_labs | IF_NAMED
+    on_its_own = ON_ITS_OWN | of_labs | IF_NAMED | long
     for key in (which,) if which else (*ON_ITS_OWN, *of_labs, *COMPARED):
         section = _compared(kit, key, verify, peers) if key in COMPARED else on_its_own[key](kit)
         sections.append(section)

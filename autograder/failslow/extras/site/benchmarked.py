@@ -57,11 +57,26 @@ def others(section: Mapping[str, Any]) -> str:
     return "\n".join([title, "", *(f"    {line}" for line in lines)])
 
 
+def systems(section: Mapping[str, Any]) -> str:
+    """The figures named "system: what", as a table with a row for each system."""
+    rows: dict[str, dict[str, str]] = {}
+    for figure in _figures(section):
+        system, colon, what = figure.name.partition(": ")
+        if not colon:
+            continue
+        rows.setdefault(system, {})[what] = f"{figures.number(figure.value)} {figure.unit}".strip()
+    columns = list(dict.fromkeys(what for row in rows.values() for what in row))
+    table = [["", *columns], ["---"] * (len(columns) + 1)]
+    table += [[system, *(row.get(what, "") for what in columns)] for system, row in rows.items()]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in table)
+
+
 PARTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "machine": machine,
     "plots": plots,
     "bars": bars,
     "others": others,
+    "systems": systems,
 }
 
 
