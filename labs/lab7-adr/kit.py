@@ -91,7 +91,9 @@ def slow(
     return Run(system, words)
 
 
-def changing(system: System, world: str, rate: float = RATE, costs: int = 100, seed: int = 1) -> Run:
+def changing(
+    system: System, world: str, rate: float = RATE, costs: int = 100, seed: int = 1
+) -> Run:
     """Without a fault. `costs`: of the world's processor, in per cent."""
     words = (f"--profile={world}", "--shape=changing", f"--rate={rate:.0f}")
     return Run(system, (*words, f"--costs-percent={costs}", f"--seed={seed}"))
@@ -335,8 +337,8 @@ OFFERED = 8000
 
 TEXT_OF_WORLDS = (
     f"Of each of {len(PROFILES)} worlds, with processors of half to twice its costs, the capacity"
-    f" is measured. {CHANGING_WORLDS} runs without a fault then have 20, 95, 120 and 20 % of it, for"
-    " 15 s each, with a seed of their own. Each new leader is a false alarm."
+    f" is measured. {CHANGING_WORLDS} runs without a fault then have 20, 95, 120 and 20 % of it,"
+    " for 15 s each, with a seed of their own. Each new leader is a false alarm."
 )
 
 

@@ -34,6 +34,7 @@ class Window {
     values_.push_back(value);
     if (values_.size() > size_) values_.pop_front();
   }
+  void Clear() { values_.clear(); }
   bool IsFull() const { return values_.size() == size_; }
   std::size_t size() const { return values_.size(); }
   double oldest() const { return values_.front(); }
@@ -78,7 +79,7 @@ class Static final : public Detector {
   StaticPair pair_{thresholds_};
 };
 
-// ---- ADR as its public Java code has it (design of windows: decision page "Adaptive detection") ----
+// ---- ADR as its public Java code has it ----
 
 // Windows of fixed length, slow values among them. The rate is the time of the last hundred
 // updates. Nothing is forgotten without a fatal level.
@@ -103,7 +104,8 @@ class JavaAdr final : public Detector {
 
   double Threshold(Time now) {
     if (!values_.IsFull()) return Number(StaticThresholds().warn);
-    if (percentiles_.EndsAt(now) || percentile_ == 0) percentile_ = Percentile(values_.values(), 99);
+    if (percentiles_.EndsAt(now) || percentile_ == 0)
+      percentile_ = Percentile(values_.values(), 99);
     return percentile_;
   }
 
@@ -128,7 +130,7 @@ class JavaAdr final : public Detector {
     return 2 * slow > static_cast<double>(states_.size());
   }
 
-  void Reset() { values_ = Window(kValues), states_ = Window(kStates), spans_ = Window(kStates); }
+  void Reset() { values_.Clear(), states_.Clear(), spans_.Clear(); }
 
   static constexpr std::size_t kValues = 1000, kStates = 100;
 
