@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <variant>
 #include <vector>
@@ -186,6 +187,75 @@ void ADeposedLeaderEndsItsTransfer() {
   ASSERT_TRUE(world.AllInvariantsHold());
 }
 
+// The first answer to a leader that names this term or a later one.
+class NewerTerm : private sim::Observer {
+ public:
+  NewerTerm(RaftWorld& world, PeerId leader, std::uint64_t term) : leader_(leader), term_(term) {
+    world.cluster.simulator().AddObserver(this);
+  }
+
+  bool has_come() const { return has_come_; }
+  bool is_of_a_chunk() const { return is_of_a_chunk_; }
+
+ private:
+  void OnFrame(sim::FrameStage stage, PeerId, PeerId to, Time, const Bytes& bytes) override {
+    if (has_come_ || stage != sim::FrameStage::kArrived || to != leader_) return;
+    std::string error;
+    const auto frame = DecodeFrame(*bytes, error);
+    if (!frame || frame->header.kind != FrameKind::kReply) return;
+    is_of_a_chunk_ = frame->header.method == InstallSnapshot::kMethod;
+    has_come_ = (is_of_a_chunk_ && Names<InstallSnapshotReply>(frame->body)) ||
+                (frame->header.method == AppendEntries::kMethod &&
+                 Names<AppendEntriesReply>(frame->body));
+  }
+
+  template <typename Reply>
+  bool Names(std::string_view body) const {
+    std::string error;
+    const auto reply = DecodeBody<Reply>(body, error);
+    return reply && reply->term >= term_;
+  }
+
+  const PeerId leader_;
+  const std::uint64_t term_;
+  bool has_come_ = false;
+  bool is_of_a_chunk_ = false;
+};
+
+// The follower hears of a newer term between two chunks, `after` some. Returns whether the answer to
+// a chunk is the first to name it: then the leader steps down with that.
+bool AChunksAnswerIsFirst(Duration after) {
+  constexpr Duration kAtOnce = 5ms;
+  RaftWorld world({.replicas = 3, .seed = 807});
+  const ChunkWatch watch(world);
+  const auto transfer = BeginTransfer(world);
+  if (!transfer) return false;
+  const PeerId leader = transfer->leader, away = transfer->away;
+  world.cluster.Begin(faults::LinkSlow({away}, {leader}, 50ms));
+  world.cluster.RunUntil([&] { return watch.chunks() > 2; }, 3s);
+  world.cluster.RunFor(after);
+  const std::uint64_t newer = world.checker.claims(leader).term + 3;
+  const NewerTerm answer(world, leader, newer);
+  testkit::Client client(world.cluster.simulator());
+  client.Call(away, RequestVote{newer, world.Others(leader)[1], 0, 0, false}, 1s,
+              [](const auto&) {});
+  world.cluster.RunUntil([&] { return answer.has_come(); }, 2s);
+  if (!answer.is_of_a_chunk()) return false;
+  world.cluster.RunFor(kAtOnce);
+  EXPECT_GE(world.checker.claims(leader).term, newer)
+      << "the answer to a chunk names a newer term, and the leader goes on";
+  EXPECT_TRUE(world.AllInvariantsHold());
+  return true;
+}
+
+void AChunksAnswerEndsALeadership() {
+  bool is_first = false;
+  for (Duration after{0}; after < 100ms && !is_first; after += 7ms) {
+    is_first = AChunksAnswerIsFirst(after);
+  }
+  EXPECT_TRUE(is_first) << "no answer to a chunk names a newer term first: the test shows nothing";
+}
+
 // The leader and a follower that needs the snapshot are a bare majority. The follower answers.
 void ATransferEndsNoTerm() {
   RaftWorld world({.replicas = 3, .seed = 806});
@@ -208,8 +278,10 @@ void ATransferEndsNoTerm() {
 GRADED_TEST(
     RaftSnapshots, ATransferOutlivesCompactions, "2d", 1,
     "A snapshot on its way over a slow link arrives, although the leader takes new ones; "
-    "its transfer ends with the leader's term. A follower that takes it keeps its leader.") {
+    "its transfer ends with the leader's term, also if the answer to a chunk ends that. A follower "
+    "that takes it keeps its leader.") {
   ASSERT_NO_FATAL_FAILURE(ADeposedLeaderEndsItsTransfer());
+  ASSERT_NO_FATAL_FAILURE(AChunksAnswerEndsALeadership());
   ASSERT_NO_FATAL_FAILURE(ATransferEndsNoTerm());
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
     RaftWorld world({.replicas = 3, .seed = 800 + seed});
