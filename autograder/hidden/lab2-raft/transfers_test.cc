@@ -204,9 +204,9 @@ class NewerTerm : private sim::Observer {
     const auto frame = DecodeFrame(*bytes, error);
     if (!frame || frame->header.kind != FrameKind::kReply) return;
     is_of_a_chunk_ = frame->header.method == InstallSnapshot::kMethod;
-    has_come_ = (is_of_a_chunk_ && Names<InstallSnapshotReply>(frame->body)) ||
-                (frame->header.method == AppendEntries::kMethod &&
-                 Names<AppendEntriesReply>(frame->body));
+    has_come_ =
+        (is_of_a_chunk_ && Names<InstallSnapshotReply>(frame->body)) ||
+        (frame->header.method == AppendEntries::kMethod && Names<AppendEntriesReply>(frame->body));
   }
 
   template <typename Reply>
@@ -222,8 +222,8 @@ class NewerTerm : private sim::Observer {
   bool is_of_a_chunk_ = false;
 };
 
-// The follower hears of a newer term between two chunks, `after` some. Returns whether the answer to
-// a chunk is the first to name it: then the leader steps down with that.
+// The follower hears of a newer term between two chunks, `after` some. Returns whether the answer
+// to a chunk is the first to name it: then the leader steps down with that.
 bool AChunksAnswerIsFirst(Duration after) {
   constexpr Duration kAtOnce = 5ms;
   RaftWorld world({.replicas = 3, .seed = 807});

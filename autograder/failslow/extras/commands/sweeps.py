@@ -275,9 +275,14 @@ class _Sweeping:
         console.stdout().print(table)
         for name, rows in self.maps.items():
             others = [row for other in self.maps.values() if other is not rows for row in other]
-            for each in findings.of(rows, others):
-                found = f"{name}: finding {each.number} of document 004 {each.verdict}: {each.seen}"
-                console.stdout().print(found)
+            judged = findings.of(rows, others)
+            for each in judged:
+                if each.verdict in findings.JUDGED:
+                    found = f"finding {each.number} of document 004 {each.verdict}: {each.seen}"
+                    console.stdout().print(f"{name}: {found}")
+            left = [str(each.number) for each in judged if each.verdict == findings.UNKNOWN]
+            if left:
+                console.note(f"{name}: findings {', '.join(left)} not measured: the page says why")
         console.note(f"Wrote {self.out / PAGE}")
 
 

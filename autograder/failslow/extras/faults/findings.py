@@ -8,6 +8,7 @@ from failslow.extras.faults.sweep import CLEARLY, LITTLE, MUCH, Cell, Row, measu
 from failslow.measurement.settings import FOLLOWER
 
 HOLDS, DOES_NOT, UNKNOWN, READ = "holds", "does not hold", "not measured", "to be read"
+JUDGED = (HOLDS, DOES_NOT)
 TIMES = 2.0
 """A growth by this factor is more than noise."""
 DILUTED = 0.1
@@ -272,7 +273,7 @@ _OF_ONE: tuple[tuple[int, str, Callable[[Sequence[Row]], Judged]], ...] = (
         "Tuning helps against one fault, not under other work (HBase: 27 %, and over 90 %)",
         lambda _: (
             UNKNOWN,
-            "our store has no threshold to tune; see static pairs of ./kit bench adr",
+            "no threshold to tune: see the static pairs of ./kit bench adr",
         ),
     ),
     (
