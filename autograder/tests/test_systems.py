@@ -559,7 +559,7 @@ def test_a_replica_of_a_system_starts_again(bench: running.SystemBench) -> None:
         ("[mine", "[no-such-program", "there is no program no-such-program here"),
         (
             "[mine",
-            "[sh, -c, 'echo no disk >&2; exit 3'",
+            "[sh, -c, 'echo the reason >&2; echo no disk >&2; exit 3'",
             "replica \\d (has ended|does not start): no disk",
         ),
         ("[mine", "[sleep, 60, x", "replica \\d (has ended|does not start): "),
@@ -573,11 +573,12 @@ def test_a_system_that_does_not_start_says_which_line_is_wrong(
     text = GOOD.replace(before, after).replace("status, at", "status, within_s: 0.5, at", 1)
     (system,) = loaded(tmp_path, text)
     with (
-        pytest.raises(CannotDo, match=complaint),
+        pytest.raises(CannotDo, match=complaint) as refused,
         running.running(kit, known, system, tmp_path / "out"),
     ):
         pass
     assert not [*tmp_path.glob("out/*")]
+    assert ("the reason" in refused.value.detail) == ("the reason" in after)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from failslow.extras.faults.guard import beside
 _PR_SET_CHILD_SUBREAPER = 36
 _POLL_MS = 200
 STARTED_S = 10.0
+LAST_LINES = 8
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Keeper:
         os.write(self.requests, bytes([number]))
         waiting.until(lambda: _read(_note(self.layout, number)) != before, STARTED_S)
         if self._root(number) is None:
-            raise CannotDo(f"replica {number} does not start: {self.last_words(number)}")
+            said = self.last_words(number)
+            raise CannotDo(f"replica {number} does not start: {said}", self.last_lines(number))
 
     def family(self, number: int) -> list[Process]:
         """The processes of a replica, the first one before those that it has started."""
@@ -58,8 +60,12 @@ class Keeper:
         return _processes(self.layout, number, own)
 
     def last_words(self, number: int) -> str:
+        return self.last_lines(number).splitlines()[-1]
+
+    def last_lines(self, number: int) -> str:
+        """The reason is often some lines above the last one."""
         lines = _read(self.layout.log(number)).strip().splitlines()
-        return lines[-1] if lines else "it says nothing"
+        return "\n".join(lines[-LAST_LINES:]) or "it says nothing"
 
     def _root(self, number: int) -> int | None:
         """The process that was started, if it lives."""

@@ -271,8 +271,11 @@ def _await_ready(bench: SystemBench) -> None:
 
         def is_ready(number: int = number) -> bool:
             if not bench.keeper.family(number):
-                said = bench.keeper.last_words(number)
-                raise CannotDo(f"{system.path}: start: replica {number} has ended: {said}")
+                raise CannotDo(
+                    f"{system.path}: start: replica {number} has ended:"
+                    f" {bench.keeper.last_words(number)}",
+                    bench.keeper.last_lines(number),
+                )
             return asking.ask(system.ready, bench.names, number, count) is not None
 
         if not waiting.until(is_ready, system.ready.within_s):
