@@ -507,6 +507,7 @@ def test_axes_of_the_simulator_need_it(kit: Kit, tmp_path: Path) -> None:
 
 MEASURE = """#!/bin/sh
 echo "$@" >>"$0.log"
+case "$*" in *net-slow:8*) echo '000]]}}'; exit;; esac
 case "$*" in *net-slow:7*) echo warned >&2; echo the reason >&2; exit 2;; esac
 echo '{"onset": {"slices_us": SLICES, "new_proposers": [3]}, "violation": null, "error": "it died"}'
 """
@@ -550,6 +551,8 @@ def test_a_log_has_one_mix_and_a_dead_replica_is_a_fault(known: Catalogue, tmp_p
 def test_a_run_without_a_result_has_a_reason(known: Catalogue, tmp_path: Path) -> None:
     with pytest.raises(CouldNotGrade, match=r"^lab2, net-slow: the reason$"):
         simulated.made(system_of(tmp_path, "lab2"), known, [cell(7, 0.0)])
+    with pytest.raises(CouldNotGrade, match="too many commands ended in a run"):
+        simulated.made(system_of(tmp_path, "lab2"), known, [cell(8, 0.0)])
 
 
 def test_axes_that_a_system_lacks_are_refused(known: Catalogue, tmp_path: Path) -> None:

@@ -128,7 +128,11 @@ def _told(of: System, point: Point, seed: int) -> dict[str, Any]:
     if done.timed_out or done.exit_code != 0:
         reason = (done.errors.strip().splitlines() or [done.how_it_ended()])[-1]
         raise CouldNotGrade(f"{of.name}, {point.kind}: {reason}")
-    told: dict[str, Any] = json.loads(done.output.strip().splitlines()[-1])
+    try:
+        told: dict[str, Any] = json.loads(done.output.strip().splitlines()[-1])
+    except ValueError as error:  # the beginning of a long line is cut off
+        reason = "too many commands ended in a run: try a shorter --duration"
+        raise CouldNotGrade(f"{of.name}, {point.kind}: {reason}") from error
     if "onset" not in told:
         raise CouldNotGrade(f"{of.name}, {point.kind}: {told['error']}")
     return told
