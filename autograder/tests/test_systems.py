@@ -24,6 +24,7 @@ from failslow.base.kit import Kit, this_kit
 from failslow.extras import waiting
 from failslow.extras.cluster import replica_processes
 from failslow.extras.cluster.layout import Layout
+from failslow.extras.cluster.ports import HOST
 from failslow.extras.commands import sweeps
 from failslow.extras.faults import fault_file, injection, injectors, link_proxy, slow_syncs, tally
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
@@ -146,6 +147,11 @@ def answering(answer: Callable[[bytes], bytes]) -> Iterator[str]:
         yield at
 
 
+class WhoAsks(StreamRequestHandler):
+    def handle(self) -> None:
+        self.wfile.write(f"{self.client_address[0]}\n".encode())
+
+
 class OldPage(BaseHTTPRequestHandler):
     """In HTTP/1.0: it says no length, and closes."""
 
@@ -195,6 +201,8 @@ def test_a_question_is_a_line_an_order_of_redis_a_page_or_a_command() -> None:
         assert asked(question("http", f"http://{at}/")) == "fine"
     with served(OldPage) as at:
         assert asked(question("http", f"http://{at}/")) == "fine"
+    with served(WhoAsks) as at:
+        assert asked(question("line", "who?", at=at)) == HOST, "Redis refuses all others"
     assert asked(question("command", "echo", "yes")) == "yes\n"
     assert asked(question("command", "false")) is None
     assert asked(question("line", "hello", at="127.0.0.1:1")) is None, "nobody is there"

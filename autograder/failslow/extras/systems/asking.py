@@ -4,6 +4,7 @@ import asyncio
 import re
 
 from failslow.base import process
+from failslow.extras.cluster.ports import HOST
 from failslow.extras.systems import client, words
 from failslow.extras.systems.description import Question
 
@@ -35,7 +36,7 @@ async def _of_replica(way: str, text: str, at: str) -> str:
     if way == "http":
         at, _, path = text.removeprefix("http://").partition("/")
         text = f"GET /{path}"
-    connection = client.Connection(at)
+    connection = client.Connection(at, HOST)  # Redis refuses all other addresses
     answer = await connection.do({way: text}, ANSWER_S)
     connection.close()
     return answer

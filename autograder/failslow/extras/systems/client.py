@@ -17,10 +17,11 @@ class Refused(OSError):
 
 
 class Connection:
-    """At most one operation at a time."""
+    """At most one operation at a time. `source`: the address that it comes from."""
 
-    def __init__(self, endpoint: str) -> None:
+    def __init__(self, endpoint: str, source: str = CLIENTS) -> None:
         self.endpoint = endpoint
+        self._source = source
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def do(self, work: Mapping[str, str], within_s: float = ANSWER_S) -> str:
@@ -44,7 +45,7 @@ class Connection:
         if self._streams is None:
             host, _, port = self.endpoint.rpartition(":")
             self._streams = await asyncio.open_connection(
-                host, int(port), limit=ANSWER_BYTES_MAX, local_addr=(CLIENTS, 0)
+                host, int(port), limit=ANSWER_BYTES_MAX, local_addr=(self._source, 0)
             )
         lines, to = self._streams
         if "http" in work:
