@@ -118,6 +118,15 @@ def test_claims_in_the_words_of_a_wait_are_shown(world: recording.World) -> None
     assert {(wait.event, wait.at_end) for wait in world.waits} == {("timeout", "timeout")}
 
 
+def test_words_that_are_no_claims_stay(tmp_path: Path) -> None:
+    made = Recording()
+    for when, words in enumerate(("claims the lock", "claims 5,1", "claims 5,1,2,3,x")):
+        made.wait(when, 0, 1, event=words)
+    (world,) = recording.read(made.write(tmp_path / "record"))
+    assert [wait.event for wait in world.waits][:2] == ["claims the lock", "claims 5,1"]
+    assert world.observed == []
+
+
 def test_suspicions_and_hand_overs_are_marks(world: recording.World) -> None:
     assert page(world)["marks"] == [
         [2000, 0, "suspects itself", "no", False],

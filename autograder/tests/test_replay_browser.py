@@ -8,6 +8,7 @@ import pytest
 
 from failslow.extras.replay import html_report, recording
 from failslow.extras.site import browser
+from failslow.lab.shown import Shown
 from recordings import LANES, SHOWS, Recording, large, two_lanes
 from replay_pages import FAILURE, HOVER_EVERYWHERE, SUBJECT, WIDE, act, span, widen
 
@@ -223,6 +224,22 @@ def test_the_entries_of_two_lanes_are_drawn(tab: browser.Tab, tmp_path: Path) ->
     assert "cycle" not in q2
     rows = tab.evaluate("[...document.querySelectorAll('#events tbody tr')].map(r => r.innerText)")
     assert any("Q.2" in row and "depends on P.1" in row for row in rows)
+    assert tab.complaints() == []
+
+
+def test_a_vital_is_drawn_with_its_threshold(tab: browser.Tab, tmp_path: Path) -> None:
+    made = Recording()
+    for when, claim in ((0, "5,0,1000,1200,0"), (50, "5,2,23100,2400,0"), (99, "8,0,0,0,0")):
+        made.wait(when, 0, 1, label="timeout", event=f"claims {claim}")
+    vital = Shown("processor", kind=5, value=0, words=("usual", "warn", "fatal"), figure=(1, 2))
+    path = tmp_path / "replay.html"
+    worlds = recording.read(made.write(tmp_path / "record"))
+    path.write_text(html_report.document(SUBJECT, worlds, (vital,)), encoding="utf-8")
+    assert tab.open(path) == []
+    act(tab)
+    told = tab.evaluate(HOVER_EVERYWHERE.replace("KIND", ""))
+    assert any("usual: 1.00 \u2264 1.20 ms" in each for each in told)
+    assert any("fatal: 23.10 > 2.40 ms" in each for each in told)
     assert tab.complaints() == []
 
 

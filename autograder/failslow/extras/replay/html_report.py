@@ -222,7 +222,7 @@ def _marks(world: World, shows: tuple[Shown, ...]) -> list[Mark]:
     has none."""
     marks = []
     for shown in (each for each in shows if each.marks):
-        began = set() if shown.words else {*range(world.replicas)}
+        began: set[int] = set() if shown.words else {*range(world.replicas)}
         for when, replica, value in _shown(world, shown):
             vote = "" if not shown.words else "no" if value else "yes"
             if value or replica in began:

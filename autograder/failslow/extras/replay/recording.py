@@ -15,8 +15,8 @@ FIRST_CLIENT = 1000
 RULE_MAX = 200
 """The longest text of a rule; the rest is cut off."""
 
-CLAIMS = "claims"
-"""The first word of an event whose words are claims: of each the kind and the values."""
+_CLAIMS = re.compile(r"claims( \d+(,\d+){4})*")
+"""An event whose words are claims: of each the kind and four values."""
 
 # Kinds of faults (framework/faults/catalogue.h).
 BIT_FLIP = "bit-flip"
@@ -334,7 +334,7 @@ class _WorldReader:
         )
         self._waiting[wait.replica, wait.coroutine] = wait
         self._world.waits.append(wait)
-        if wait.event.startswith(CLAIMS):
+        if _CLAIMS.fullmatch(wait.event):
             self._claim(wait)
 
     def _claim(self, wait: Wait) -> None:
@@ -346,7 +346,7 @@ class _WorldReader:
 
     def _on_woke(self, record: dict[str, Any]) -> None:
         wait = self._waiting.pop((record["replica"], record["id"]))
-        told = wait.event if record["event"].startswith(CLAIMS) else record["event"]
+        told = wait.event if _CLAIMS.fullmatch(record["event"]) else record["event"]
         wait.end, wait.outcome, wait.at_end = record["t"], record["outcome"], told
         wait.peers = record["peers"]
 
