@@ -47,7 +47,6 @@ def test_a_detector_is_judged_by_its_worst_loss_and_by_false_alarms() -> None:
     assert good.plots[0].series["the text"] == [80] * len(adr.FAULTS)
     assert not measured(sample(84, 105), sample(20)).passed
     assert not measured(sample(90, 105), sample(20, 30)).passed
-    assert not measured(sample(90, 105), sample(14)).passed, "too few answers"
 
 
 def test_a_leader_before_the_fault_or_after_it_has_not_acted_on_it() -> None:
