@@ -274,6 +274,9 @@ MIXES = {"get": "reads", "mixed": "mixed", "set": "writes"}
 CLIENT_COUNTS = (1, 8, 64)
 WORLD_OF_LOADS, FAULT_OF_LOADS = "world-usual-costly", "net-slow-10ms"
 
+DRAWN_FROM = 1.0
+"""A logarithmic scale has no zero."""
+
 TEXT_OF_LOADS = (
     "The network of the leader is late by 10 ms, for 10 s, in the world with usual links and costly"
     " steps. Reads are 95, 50 and 5 % of the commands."
@@ -309,7 +312,8 @@ def section_loads(samples: Samples) -> Section:
         for system, values in lost.items()
         for load, value in zip(loads, values, strict=True)
     ]
-    plot = Plot("Throughput lost in 10 s", "%", list(loads), lost)
+    drawn = {name: [max(value, DRAWN_FROM) for value in values] for name, values in lost.items()}
+    plot = Plot("Throughput lost in 10 s, 1 is 1 or less", "%", list(loads), drawn)
     return Section("adr_loads", "Workloads", TEXT_OF_LOADS, found, [plot])
 
 
