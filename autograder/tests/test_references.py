@@ -102,6 +102,14 @@ def test_a_call_that_goes_elsewhere_is_found(tmp_path: Path, above: str, changed
     assert (changed in found) if changed else found == ""
 
 
+def test_a_changed_function_has_the_name_of_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    mangled = "_ZN3kit5DriveERNS_4MineE"
+    assert references.readable(mangled) == "kit::Drive(kit::Mine&)"
+    assert references.readable("main") == "main"
+    monkeypatch.setattr(references, "DEMANGLER", "no-such-program")
+    assert references.readable(mangled) == mangled
+
+
 def test_an_object_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="not an object"):
         references.functions(b"\x7fELF\x01\x01")

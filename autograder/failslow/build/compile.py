@@ -353,7 +353,8 @@ class _Builder:
         except ValueError as error:
             raise BadSubmission(f"{complaint}: {error}") from error
         if change:
-            what = f"a header would change given code ({Path(source).name}: {change})"
+            named = f"{Path(source).name}: {references.readable(change)}"
+            what = f"a header would change given code ({named})"
             raise BadSubmission(f"{complaint}: {what}")
         theirs.unlink()
         starter.unlink()

@@ -11,7 +11,12 @@ import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from failslow.base import process
 from failslow.build.macros import NO_CODE, SPLICE
+
+DEMANGLER = "c++filt"
+"""Of binutils, as the linker is."""
+DEMANGLE_S = 10.0
 
 WORDS = ("-O0", "-g0", "-w", "-ffunction-sections", "-D__OPTIMIZE__=1", "-U__NO_INLINE__")
 """No header can tell this compilation from the one that counts."""
@@ -78,6 +83,15 @@ def first_change(starter: bytes, submitted: bytes, classes: frozenset[str]) -> s
         if any(not _is_students(each, classes) and not _is_standard(each) for each in added):
             return name
     return ""
+
+
+def readable(mangled: str) -> str:
+    """As C++ spells it; the mangled name itself where nothing tells."""
+    try:
+        done = process.run([DEMANGLER, mangled], timeout_s=DEMANGLE_S)
+    except OSError:
+        return mangled
+    return done.output.strip() if done.exit_code == 0 else mangled
 
 
 def _is_students(name: str, classes: frozenset[str]) -> bool:
