@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +12,18 @@ from failslow.base.kit import this_kit
 from failslow.lab import course_key
 from failslow.lab.labs import load_labs
 from failslow.measurement import figures
-from failslow.measurement.binary import Onset, Sample, without_verdict
-from failslow.measurement.runs import CHANGING, CLOSED, FULL, LATENCY, LONG_ONSET, ONSET, Plan
+from failslow.measurement.binary import Onset, Program, Sample, command, without_verdict
+from failslow.measurement.runs import (
+    CHANGING,
+    CLOSED,
+    FULL,
+    LATENCY,
+    LONG_ONSET,
+    ONSET,
+    SPREAD,
+    Plan,
+    Run,
+)
 from failslow.measurement.settings import load_settings
 
 FROM, TO, SLICES = 130, 230, 260
@@ -40,6 +51,12 @@ def test_the_loss_is_that_of_the_faults_ten_seconds() -> None:
     assert figures.onset_loss(course(), slow) == pytest.approx(0.1)
 
 
+def test_later_losses_are_those_from_2_s_on() -> None:
+    early = course(dict.fromkeys(range(FROM, FROM + 20), 0))
+    assert figures.onset_loss_later(course(), early) == 0
+    assert figures.onset_loss_later(course(), course({FROM + 20: 20})) == pytest.approx(0.01)
+
+
 def test_the_worst_second_counts_wherever_it_begins() -> None:
     slow = course(dict.fromkeys(range(FROM + 17, FROM + 25), 0))
     assert figures.worst_second(course(), slow) == pytest.approx(0.8)
@@ -63,7 +80,12 @@ def test_the_last_bad_slice_ends_the_recovery(slow: Sample, slices: int) -> None
 
 def test_a_run_that_answers_nothing_has_no_good_figures() -> None:
     silent = course(answers=dict.fromkeys(range(SLICES), 0))
-    for figure in (figures.onset_loss, figures.worst_second, figures.recovery_ns):
+    for figure in (
+        figures.onset_loss,
+        figures.onset_loss_later,
+        figures.worst_second,
+        figures.recovery_ns,
+    ):
         assert figure(course(), silent) == figures.NOTHING_COMPLETED
 
 
@@ -99,9 +121,18 @@ def test_each_fault_of_lab_7_has_the_runs_of_one_shape_in_one_world() -> None:
         (ONSET, LATENCY),
         (ONSET, CLOSED),
     }
+    assert {(run.shape, run.load) for run in runs["endpoint"]} == {(ONSET, SPREAD)}
     assert {(run.shape, run.load) for run in runs["disk-slow"]} == {(LONG_ONSET, LATENCY)}
     assert {(run.shape, run.load) for run in runs["none"]} == {(CHANGING, FULL)}
     assert {run.profile for run in plan.rest()} == {drawn.profile}
+
+
+@pytest.mark.parametrize(("load", "words"), [(SPREAD, {"--clients-at=all"}), (CLOSED, set())])
+def test_only_clients_of_a_slow_follower_are_at_all_replicas(load: str, words: set[str]) -> None:
+    run = Run(3, "world-far", load, ONSET, "cpu-slow", 1)
+    argv = command(Program(Path("measure"), ("leader", "follower"), Path("replica")), run, 100.0)
+    assert "--clients=8" in argv
+    assert {word for word in argv if str(word).startswith("--clients-at")} == words
 
 
 def test_keys_draw_different_worlds() -> None:

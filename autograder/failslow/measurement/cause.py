@@ -38,6 +38,7 @@ OBSERVED = {
     "catch-up": "the slow replica is repaired late",
     "lag": "the slow replica is repaired late",
     "loss": "a slow leader leads on, or hands over late",
+    "loss from 2 s on": "clients stay at a slow replica",
     "worst second": "a slow leader leads on, or hands over late",
     "recovery": "a slow leader leads on, or hands over late",
     "latency meanwhile": "a slow leader leads on, or hands over late",
@@ -278,6 +279,12 @@ def needless(explained: Explained) -> list[str]:
         return []
     when = ", ".join(seconds(at * WINDOW_NS) for at in onset.new_proposers)
     return [f"No replica was slow. Seconds of the window: {when}."]
+
+
+def clients_stay(explained: Explained) -> list[str]:
+    """Requires: the clients are at all replicas."""
+    slow = " and ".join(map(str, explained.slow.slow))
+    return [f"A third of the clients are at replica {slow}, until it sends them away (E1)."]
 
 
 def own_memory(explained: Explained) -> list[str]:

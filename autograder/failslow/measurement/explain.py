@@ -20,6 +20,7 @@ OBSERVERS: dict[str, Callable[[Explained], list[str]]] = {
     "catch-up": cause.repair,
     "lag": cause.repair,
     "loss": cause.hand_over,
+    "loss from 2 s on": cause.clients_stay,
     "worst second": cause.hand_over,
     "recovery": cause.hand_over,
     "latency meanwhile": cause.hand_over,

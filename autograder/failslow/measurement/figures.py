@@ -124,6 +124,8 @@ BASELINE_SLICES = 100
 """Before the fault: 10 s."""
 AFTERWARDS_SLICES = 20
 """At the window's end, a second after the fault."""
+FOUND_SLICES = 20
+"""From the begin of the fault: 2 s, in which it is found."""
 GOOD = 2.0
 """A slice is good up to this many times the mean latency of the baseline, ..."""
 
@@ -148,6 +150,14 @@ def onset_loss(_: Sample, slow: Sample) -> float:
     before = _mean(_baseline(slow.completions, onset))
     during = _mean(slow.completions[onset.fault_from : onset.fault_to])
     return 1.0 - during / before if before > 0 else NOTHING_COMPLETED
+
+
+def onset_loss_later(_: Sample, slow: Sample) -> float:
+    """The same of the fault's time from FOUND_SLICES on."""
+    onset = _onset(slow)
+    before = _mean(_baseline(slow.completions, onset))
+    later = _mean(slow.completions[onset.fault_from + FOUND_SLICES : onset.fault_to])
+    return 1.0 - later / before if before > 0 else NOTHING_COMPLETED
 
 
 def worst_second(_: Sample, slow: Sample) -> float:
@@ -277,6 +287,9 @@ FIGURES = {
     ),
     "lag": _figure(lag, lambda value: f"{value:.0f} entries", "the slow replicas were {} behind"),
     "loss": _figure(onset_loss, percent, "while the fault lasted, throughput was {} lower"),
+    "loss from 2 s on": _figure(
+        onset_loss_later, percent, "from 2 s after the begin of the fault, throughput was {} lower"
+    ),
     "worst second": _figure(
         worst_second, percent, "in the worst second of the fault, throughput was {} lower"
     ),

@@ -14,6 +14,8 @@ NORMAL = "none"
 DEAD = "dead"
 LATENCY = "latency"
 CLOSED = "closed"
+SPREAD = "spread"
+"""A closed loop of clients that are at all replicas, in equal parts."""
 FULL = "full"
 SATURATED = "saturated"
 CAPACITY = "capacity"
@@ -39,7 +41,7 @@ WORLDS = frozenset(
 """Profiles of which the settings may draw one."""
 
 PROFILES = frozenset({LOW_JITTER, REALISTIC, SLOW_DISK}) | WORLDS
-LOADS = frozenset({LATENCY, SATURATED, CLOSED, FULL})
+LOADS = frozenset({LATENCY, SATURATED, CLOSED, SPREAD, FULL})
 SHAPES = frozenset({BEFORE, UNDER, FLAPPING, LONG, ONSET, LONG_ONSET, CHANGING})
 
 CLIENTS = 8
@@ -56,6 +58,7 @@ VARIANTS = (
     (LONG, LOW_JITTER, LATENCY),
     (ONSET, LOW_JITTER, LATENCY),
     (ONSET, LOW_JITTER, CLOSED),
+    (ONSET, LOW_JITTER, SPREAD),
     (LONG_ONSET, LOW_JITTER, LATENCY),
     (CHANGING, LOW_JITTER, FULL),
 )
@@ -107,7 +110,8 @@ class Run:
 
 
 class Plan:
-    """All runs of a measurement. `seeds_before`: the number of seeds of the shape `before`, or None
+    """All runs of a measurement. Only clients that are at a slow follower notice its onset: then
+    they are at all replicas. `seeds_before`: the number of seeds of the shape `before`, or None
     for that of the settings. A plan with fewer seeds is a part of one with more.
 
     Requires: the settings are drawn."""
@@ -147,6 +151,7 @@ class Plan:
             for shape, profile, load in VARIANTS
             if (shape, profile) in FOR_EVERY_SET or index == (turn if shape != BEFORE else 0)
             if self._settings.shapes.get(row.fault, shape) == shape
+            if shape != ONSET or (load == SPREAD) == (row.victim == FOLLOWER)
             for seed in self._seeds.get(REALISTIC if profile == REALISTIC else shape, ())
         ]
 

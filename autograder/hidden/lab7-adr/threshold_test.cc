@@ -19,7 +19,7 @@ constexpr StaticLimits kLimits = {.warn = 77ms};
 GRADED_TEST(Threshold, IsStaticUntilTheHistoryIsFull, "7a", 1,
             "The history is full when it holds ten times the updates of the last second, which it "
             "does not hold, or 8,192. The first second is not in it. Until then the threshold is "
-            "the static one.") {
+            "the static one. Then a fault is found.") {
   AskedDetector detector;
   for (const int per_second : {100, 400, 2000}) {
     Planter planter = SaturatedPlanter(710);
@@ -28,29 +28,34 @@ GRADED_TEST(Threshold, IsStaticUntilTheHistoryIsFull, "7a", 1,
     const Duration full = 2 * kSecond + std::min<Duration>(10s, kSecond * 8192 / per_second);
     const auto early = planter.Add(Lasting(stretch, full - 300ms));
     const auto late = planter.Add(Lasting(stretch, 600ms));
+    const auto fault = planter.Add({.lasting = 3s, .per_second = per_second / 5, .value = 10ms});
     const auto seen = detector.Watch(planter, kLimits);
     EXPECT_EQ(seen[early].threshold_ns, Ns(kLimits.warn)) << per_second << " updates a second";
     EXPECT_TRUE(HasLearned(seen[late], stretch)) << per_second << " updates a second";
+    EXPECT_TRUE(FindsTheFault(planter, fault, seen)) << per_second << " updates a second";
   }
 }
 
 GRADED_TEST(Threshold, IsThe99thPercentile, "7a", 1,
-            "If one value of 50 is long, the threshold is long; if one of 200 is, it is not.") {
+            "If one value of 50 is long, the threshold is long; if one of 200 is, it is not. Then "
+            "values between the two that come seldom are a fault.") {
   AskedDetector detector;
   for (const int one_in : {50, 200}) {
     Planter planter = SaturatedPlanter(711);
     const auto stretch = planter.Add({{.times = one_in - 1, .gap_ns = Ns(1ms), .value_ns = Ns(2ms)},
                                       {.gap_ns = Ns(1ms), .value_ns = Ns(20ms)}},
                                      15'000 / one_in);
+    const auto between = planter.Add(kFault);
     const auto seen = detector.Watch(planter);
     EXPECT_TRUE(HasLearned(seen[stretch], {.value = one_in == 50 ? 20ms : 2ms, .noise = 0}))
         << "one of " << one_in;
+    EXPECT_EQ(seen[between].fatals > 0, one_in == 200) << "one of " << one_in;
   }
 }
 
 GRADED_TEST(Threshold, FollowsADrift, "7a", 1,
             "Values that grow by a percent a second for two minutes are usual. So a lighter load "
-            "with them is no fault.") {
+            "with them is no fault. Once it is learned, a fault is found.") {
   AskedDetector detector;
   Planter planter = SaturatedPlanter(712);
   Stretch stretch = {.per_second = 400};
@@ -59,13 +64,17 @@ GRADED_TEST(Threshold, FollowsADrift, "7a", 1,
     stretch.value += stretch.value / 100;
   }
   const auto drifted = planter.stream().ends.size();
-  const auto lighter = planter.Add({.lasting = 3s, .per_second = 200, .value = stretch.value});
+  stretch.per_second = 200;
+  const auto lighter = planter.Add(Lasting(stretch, 15s));
+  const auto fault =
+      planter.Add({.lasting = 3s, .per_second = 40, .value = 5 * stretch.value, .noise = 0});
   const auto seen = detector.Watch(planter);
   for (std::size_t second = 0; second < drifted; ++second) {
     ASSERT_TRUE(IsQuiet(seen[second])) << "in second " << second;
   }
   EXPECT_EQ(seen[lighter].fatals, 0);
   EXPECT_GE(seen[lighter].resets, 1U);
+  EXPECT_TRUE(FindsTheFault(planter, fault, seen));
 }
 
 GRADED_TEST(Threshold, HasNoUnit, "7a", 1,

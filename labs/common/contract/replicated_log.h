@@ -50,6 +50,10 @@ class ReplicatedLog {
   // leader; none if this replica knows of none. A command goes to all of them.
   virtual std::vector<PeerId> proposers() const = 0;
 
+  // Whether this replica is slow and another one is not: then its clients are refused, and go
+  // there (lab 7, E1). Commands that other replicas forward are served.
+  virtual bool SendsClientsAway() const { return false; }
+
   // Asks this replica to propose no longer, and to hand over to `heir`, a replica of its group;
   // kNobody: to any. A wish: a log may refuse it, be late with it, or, as this one, do nothing. The
   // log stays correct in any case. Never waits.

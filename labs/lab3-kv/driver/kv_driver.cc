@@ -7,6 +7,8 @@
 // gives up once the log names others instead. It asks again for a command that takes effect once,
 // however often it is sent: one that only reads, or one in a session. The outcome of any other is
 // unknown.
+//
+// A replica whose log sends clients away refuses their commands.
 #include "kv_driver.h"
 
 #include <algorithm>
@@ -133,6 +135,10 @@ class KvDriver final : public Service {
                          reads_.Sent(BytesIn(reply));
                          responder.Send(reply);
                        });
+      return;
+    }
+    if (log_->SendsClientsAway()) {
+      responder.Send(TryAgain());
       return;
     }
     const auto pending = std::make_shared<Pending>(

@@ -99,6 +99,7 @@ void Health::Tick() {
   disk_.Tick(now);
   for (auto& [id, peer] : peers_) peer.link.Tick(now);
   if (suspicion().who == Suspicion::Who::kSelf) named_itself_at_ = now;
+  sends_clients_away_ = SendsClientsAwayNow();
   for (const Observation& claim : claims()) Claim(runtime_, claim);
 }
 
@@ -133,7 +134,7 @@ Duration Health::round_trip(PeerId peer) const {
   return is_recent ? known.link.round_trip().value_or(0ns) : 0ns;
 }
 
-bool Health::sends_clients_away() const {
+bool Health::SendsClientsAwayNow() const {
   const Suspicion now = suspicion();
   std::optional<Duration> since;
   if (now.who == Suspicion::Who::kSelf) {

@@ -40,8 +40,8 @@ class Health final : public HealthView {
   std::vector<PeerReport> reports() const override;
   // The latest one; 0 if none has ended within kReportAgeMax.
   Duration round_trip(PeerId peer) const override;
-  // The student's SendsClientsAway, now.
-  bool sends_clients_away() const;
+  // The student's SendsClientsAway, at the latest tick: each command of a client asks.
+  bool sends_clients_away() const { return sends_clients_away_; }
 
   // All of health_claims.h that are known now.
   std::vector<Observation> claims() const;
@@ -67,6 +67,7 @@ class Health final : public HealthView {
   };
 
   Levels levels() const;
+  bool SendsClientsAwayNow() const;
   void Ask(PeerId id);
   void OnAnswer(PeerId id, Time asked, const HealthAnswer& answer);
   void Tick();
@@ -79,6 +80,7 @@ class Health final : public HealthView {
   DiskVital disk_;
   std::map<PeerId, Peer> peers_;
   std::optional<Time> named_itself_at_;
+  bool sends_clients_away_ = false;
 };
 
 }  // namespace depfast::adr

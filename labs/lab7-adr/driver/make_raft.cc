@@ -31,6 +31,7 @@ class WatchedRaft final : public ReplicatedLog {
     raft_.ReadIndex(client, std::move(done));
   }
   std::vector<PeerId> proposers() const override { return raft_.proposers(); }
+  bool SendsClientsAway() const override { return own_.sends_clients_away(); }
 
  private:
   Runtime& runtime_;

@@ -36,6 +36,15 @@ constexpr std::array kWords = std::to_array<Words>({
 
 const Words& Of(HandoverInvariant invariant) { return kWords[static_cast<std::size_t>(invariant)]; }
 
+// The rules of elections to which a licence is the exception.
+bool IsOfLicence(raft::Invariant invariant) {
+  return invariant == raft::Invariant::kTermsBeginByCampaign ||
+         invariant == raft::Invariant::kCampaignHasPreVotes ||
+         invariant == raft::Invariant::kElectionTimeoutPassed;
+}
+
+constexpr const char* kLicenceRule = "H4 of lab 7's handout, else rule 2 of lab 2's";
+
 std::string Seconds(Duration duration) { return std::to_string(duration / 1ms) + " ms"; }
 
 }  // namespace
@@ -52,8 +61,9 @@ HandoverChecker::HandoverChecker(const sim::GroupView& group, testkit::History* 
       replicas_(static_cast<std::size_t>(group.replicas())) {}
 
 std::string HandoverChecker::FirstViolation() const {
-  const std::string of_raft = RaftChecker::FirstViolation();
-  return of_raft.empty() ? broken_.First(/*of_safety=*/false) : of_raft;
+  if (violations().empty()) return broken_.First(/*of_safety=*/false);
+  const bool is_of_licence = IsOfLicence(violations().front().invariant);
+  return First(/*of_safety=*/false, is_of_licence ? kLicenceRule : "");
 }
 
 std::string HandoverChecker::FirstSafetyViolation() const {

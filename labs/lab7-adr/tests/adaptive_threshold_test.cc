@@ -11,7 +11,7 @@ constexpr std::int64_t kGap = Ns(1ms);
 
 GRADED_TEST(AdaptiveThreshold, LearnsFromTheHistory, "7a", 1,
             "The threshold is the static one until the history is full. Then it is the 99th "
-            "percentile (R1 to R3).") {
+            "percentile (R1 to R3), and longer values that come seldom are warnings (R5).") {
   AskedDetector detector;
   Planter planter = SaturatedPlanter(701);
   Stretch stretch = kUsual;
@@ -19,9 +19,11 @@ GRADED_TEST(AdaptiveThreshold, LearnsFromTheHistory, "7a", 1,
   const auto early = planter.Add(stretch);
   stretch.lasting = 4s;
   const auto late = planter.Add(stretch);
+  const auto fault = planter.Add(kFault);
   const auto seen = detector.Watch(planter, {.warn = 77ms});
   EXPECT_EQ(seen[early].threshold_ns, Duration(77ms).count()) << "after 10 s";
   EXPECT_TRUE(HasLearned(seen[late], kUsual)) << "after 14 s";
+  EXPECT_GT(seen[fault].warnings, 0);
 }
 
 GRADED_TEST(AdaptiveThreshold, FindsASlowFault, "7a", 1,
@@ -42,18 +44,20 @@ GRADED_TEST(AdaptiveThreshold, FindsASlowFault, "7a", 1,
 
 GRADED_TEST(AdaptiveThreshold, TellsALoadFromAFault, "7a", 1,
             "Three times the updates are a heavier load, and a third of them a lighter one: the "
-            "detector begins anew, and nothing is fatal (R6).") {
+            "detector begins anew, and nothing is fatal (R6). Then a fault has warnings (R5).") {
   AskedDetector detector;
   Planter planter = SaturatedPlanter(703);
   planter.Add(kUsual);
   const auto heavier = planter.Add({.lasting = 15s, .per_second = 3000, .value = 5ms});
   const auto lighter = planter.Add({.lasting = 15s, .per_second = 1000, .value = 2ms});
+  const auto fault = planter.Add(kFault);
   const auto seen = detector.Watch(planter);
   EXPECT_EQ(seen[heavier].fatals, 0);
   EXPECT_GE(seen[heavier].resets, 1U);
   EXPECT_EQ(seen[lighter].fatals, 0);
   EXPECT_GE(seen[lighter].resets, 1U);
   EXPECT_TRUE(HasLearned(seen[lighter], kUsual));
+  EXPECT_GT(seen[fault].warnings, 0);
 }
 
 GRADED_TEST(AdaptiveThreshold, KeepsTheStaticLimits, "7a", 1,
