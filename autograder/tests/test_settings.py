@@ -39,9 +39,10 @@ def test_the_strengths_are_those_of_the_catalogue() -> None:
     for lab in load_labs(kit).by_id.values():
         if lab.measurement:
             settings = load_settings(kit, lab)
-            named = [each.preset for all_of in settings.strengths.values() for each in all_of]
-            assert len(set(named)) == len(named)
-            assert {*named} <= known | {NORMAL}
+            for strengths in settings.strengths.values():
+                named = [each.preset for each in strengths]
+                assert len(set(named)) == len(named)
+                assert {*named} <= known | {NORMAL}
 
 
 def test_the_course_key_draws_the_strengths() -> None:

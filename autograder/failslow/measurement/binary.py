@@ -9,7 +9,7 @@ from failslow.base import deadline, process
 from failslow.base.errors import CouldNotGrade
 from failslow.build import determinism
 from failslow.lab.labs import Lab
-from failslow.measurement.runs import CLIENTS, CLOSED, SPREAD, Run
+from failslow.measurement.runs import CLIENTS, SPREAD, Run
 from failslow.measurement.settings import FOLLOWER, SUBMIT
 
 RUN_TIMEOUT_S = 300.0
@@ -215,7 +215,7 @@ def command(program: Program, run: Run, rate: float) -> list[str | Path]:
         f"--seed={run.seed}",
         f"--profile={run.profile}",
         f"--fault={run.fault}",
-        f"--clients={CLIENTS}" if run.load in (CLOSED, SPREAD) else f"--rate={rate!r}",
+        f"--clients={CLIENTS[run.load]}" if run.load in CLIENTS else f"--rate={rate!r}",
         f"--shape={run.shape}",
     ]
     if run.load == SPREAD:

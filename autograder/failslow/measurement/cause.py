@@ -39,6 +39,7 @@ OBSERVED = {
     "lag": "the slow replica is repaired late",
     "loss": "a slow leader leads on, or hands over late",
     "loss from 2 s on": "clients stay at a slow replica",
+    "replaced": "a slow leader leads on, or hands over late",
     "worst second": "a slow leader leads on, or hands over late",
     "recovery": "a slow leader leads on, or hands over late",
     "latency meanwhile": "a slow leader leads on, or hands over late",
@@ -282,9 +283,9 @@ def needless(explained: Explained) -> list[str]:
 
 
 def clients_stay(explained: Explained) -> list[str]:
-    """Requires: the clients are at all replicas."""
+    """Requires: the client asks all replicas in turn."""
     slow = " and ".join(map(str, explained.slow.slow))
-    return [f"A third of the clients are at replica {slow}, until it sends them away (E1)."]
+    return [f"A third of the commands go to replica {slow}, until it sends its clients away (E1)."]
 
 
 def own_memory(explained: Explained) -> list[str]:

@@ -21,6 +21,7 @@ OBSERVERS: dict[str, Callable[[Explained], list[str]]] = {
     "lag": cause.repair,
     "loss": cause.hand_over,
     "loss from 2 s on": cause.clients_stay,
+    "replaced": cause.hand_over,
     "worst second": cause.hand_over,
     "recovery": cause.hand_over,
     "latency meanwhile": cause.hand_over,
@@ -179,6 +180,8 @@ def what_happened(judged: Judged) -> str:
         return "the slow replicas never caught up after healing"
     if math.isinf(judged.value) and figure is FIGURES["fast again"]:
         return "the log was not in fast mode again after dead replicas were back"
+    if math.isinf(judged.value) and figure is FIGURES["replaced"]:
+        return "no other replica led while the fault lasted"
     if math.isinf(judged.value):
         return f"{judged.name} cannot be compared: in one of the runs no operation completed"
     note = f"{judged.criterion.note}, " if judged.criterion.note else ""

@@ -185,6 +185,14 @@ def recovery_ns(_: Sample, slow: Sample) -> float:
     return float((last + 1 - onset.fault_from) * WINDOW_NS)
 
 
+def replaced_ns(_: Sample, slow: Sample) -> float:
+    """From the begin of the fault until another replica leads; infinite if none does meanwhile."""
+    onset = _onset(slow)
+    later = (at for at in onset.new_proposers if onset.fault_from <= at < onset.fault_to)
+    first = next(later, None)
+    return float("inf") if first is None else float((first - onset.fault_from) * WINDOW_NS)
+
+
 def latency_during(_: Sample, slow: Sample) -> float:
     """The share by which mean latency grew while the fault lasted."""
     onset = _onset(slow)
@@ -290,6 +298,7 @@ FIGURES = {
     "loss from 2 s on": _figure(
         onset_loss_later, percent, "from 2 s after the begin of the fault, throughput was {} lower"
     ),
+    "replaced": _figure(replaced_ns, seconds, "another replica led after {}"),
     "worst second": _figure(
         worst_second, percent, "in the worst second of the fault, throughput was {} lower"
     ),

@@ -15,7 +15,7 @@ DEAD = "dead"
 LATENCY = "latency"
 CLOSED = "closed"
 SPREAD = "spread"
-"""A closed loop of clients that are at all replicas, in equal parts."""
+"""One client that asks all replicas in turn. Several would crowd those that stay."""
 FULL = "full"
 SATURATED = "saturated"
 CAPACITY = "capacity"
@@ -44,7 +44,7 @@ PROFILES = frozenset({LOW_JITTER, REALISTIC, SLOW_DISK}) | WORLDS
 LOADS = frozenset({LATENCY, SATURATED, CLOSED, SPREAD, FULL})
 SHAPES = frozenset({BEFORE, UNDER, FLAPPING, LONG, ONSET, LONG_ONSET, CHANGING})
 
-CLIENTS = 8
+CLIENTS = {CLOSED: 8, SPREAD: 1}
 """Of a closed loop."""
 
 VARIANTS = (
@@ -110,8 +110,8 @@ class Run:
 
 
 class Plan:
-    """All runs of a measurement. Only clients that are at a slow follower notice its onset: then
-    they are at all replicas. `seeds_before`: the number of seeds of the shape `before`, or None
+    """All runs of a measurement. Only a client that asks a slow follower notices its onset: then
+    it asks all replicas. `seeds_before`: the number of seeds of the shape `before`, or None
     for that of the settings. A plan with fewer seeds is a part of one with more.
 
     Requires: the settings are drawn."""

@@ -43,9 +43,6 @@ Samples = Mapping[Run, Sample]
 _Misdeed = tuple[str, Run]
 """A sentence, and the run in which the submission misbehaved."""
 
-SPREAD_FLOOR = 0.6
-"""Of the floor: a command at a follower takes a round trip more."""
-
 SPEED = "speed"
 """The share on which the others depend."""
 
@@ -228,15 +225,15 @@ def _criteria(settings: Settings, graded: Graded, runs: "_RowRuns") -> Iterator[
 
 def _unslowed(settings: Settings, graded: Graded, runs: "_RowRuns") -> Unslowed:
     steady = [run for run in runs.slow if run.profile != REALISTIC]
-    spread = _loaded(steady, SPREAD)
-    full = _loaded(steady, SATURATED) or _loaded(steady, CLOSED) or spread
-    part = _loaded(steady, LATENCY)
+    full = _loaded(steady, SATURATED) or _loaded(steady, CLOSED)
+    part = _loaded(steady, LATENCY) or _loaded(steady, SPREAD)
     baseline = settings.baselines[graded.mix, graded.replicas]
-    floor = baseline.throughput_floor * (SPREAD_FLOOR if spread else 1.0)
     slowest = max(part, key=lambda run: runs.normal(run).mean_ns, default=steady[0])
     return Unslowed(
-        throughput=min((runs.normal(run).throughput for run in full), default=floor),
-        throughput_floor=floor,
+        throughput=min(
+            (runs.normal(run).throughput for run in full), default=baseline.throughput_floor
+        ),
+        throughput_floor=baseline.throughput_floor,
         latency_ns=runs.normal(slowest).mean_ns if part else 0.0,
         latency_ceiling_ns=baseline.latency_ceiling_ns,
         above_ceiling=settings.above_ceiling,

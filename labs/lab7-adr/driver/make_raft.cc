@@ -31,7 +31,10 @@ class WatchedRaft final : public ReplicatedLog {
     raft_.ReadIndex(client, std::move(done));
   }
   std::vector<PeerId> proposers() const override { return raft_.proposers(); }
-  bool SendsClientsAway() const override { return own_.sends_clients_away(); }
+  // Other replicas would send a leader's clients back to it.
+  bool SendsClientsAway() const override {
+    return own_.sends_clients_away() && proposers() != std::vector{runtime_.self()};
+  }
 
  private:
   Runtime& runtime_;
