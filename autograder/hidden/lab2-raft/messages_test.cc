@@ -294,7 +294,9 @@ void ManyMessagesAtOnce(std::uint64_t seed) {
     stage.Send(0, AppendEntries{term, 2, 500, 1, {}, 0});
     stage.world.cluster.RunFor(i % 3 * 1ms);
     stage.Send(0, RequestVote{term + 1, 1, 0, 0, false});
-    stage.Send(0, RequestVote{term + 1, 1, 500, i % 2, false});
+    for (int copy = 0; copy < 2; ++copy) {
+      stage.Send(0, RequestVote{term + 1, 1, 500, i % 2, false});
+    }
     stage.world.cluster.RunFor(i % 5 * 1ms);
     stage.Send(0, RequestVote{term + 1, 1, 500, 500, true});
     stage.Send(0, AppendEntries{term, 2, 0, 0, {}, 0});

@@ -120,11 +120,38 @@ void CatchUpAtTheEdgeOfTheLog() {
   }
 }
 
+// In each round the leader dies while a follower is away, and the other one leads. In about a
+// quarter of them that one has compacted meanwhile.
+void TheNextLeaderHasEntries() {
+  RaftWorld world({.replicas = 3, .seed = 791});
+  const ChunkWatch watch(world);
+  for (int round = 0; round < 16; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const PeerId leader = world.WaitForLeader(6s);
+    ASSERT_NE(leader, kNobody);
+    ASSERT_TRUE(world.WaitForAllApplied());
+    const PeerId away = world.Others(leader)[0];
+    world.cluster.Partition({away});
+    const std::uint64_t end = world.checker.MaxCommitIndex() + 24;
+    ASSERT_TRUE(CommitLargeUpTo(world, end)) << "two of three replicas make no progress";
+    world.cluster.RunFor(2 * kHeartbeatInterval);  // the other follower hears of the last commit
+    world.cluster.Crash(leader);
+    world.cluster.End(faults::PartitionFault({away}));
+    ASSERT_NE(world.WaitForLeader(6s), kNobody) << "two of three replicas elect no leader";
+    ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.AppliedUpTo(away) >= end; }, 3s))
+        << "it stays behind";
+    ASSERT_EQ(watch.chunks(), 0) << "the next leader has no entries for it, and sends a snapshot";
+    world.cluster.Restart(leader);
+  }
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
 // In about half of the rounds the leader compacts while the follower is away.
 GRADED_TEST(
     RaftSnapshots, AFollowerThatMissesLittleGetsEntries, "2d", 1,
-    "A follower that missed 768 KB gets entries and no snapshot, also after compaction; one "
-    "at the edge of the leader's log catches up.") {
+    "A follower that missed 768 KB gets entries and no snapshot, also after compaction, and of the "
+    "next leader; one at the edge of the leader's log catches up.") {
+  ASSERT_NO_FATAL_FAILURE(TheNextLeaderHasEntries());
   ASSERT_NO_FATAL_FAILURE(CatchUpAtTheEdgeOfTheLog());
   RaftWorld world({.replicas = 3, .seed = 790});
   const ChunkWatch watch(world);
@@ -343,10 +370,36 @@ class Sender {
   const std::uint64_t term_;
 };
 
+// In the middle of a transfer a chunk of another snapshot comes. The follower may drop those that
+// it has: then its answers tell the leader where to go on.
+void ATransferGoesOnWhereTheFollowerIs() {
+  RaftWorld world({.replicas = 3, .seed = 808});
+  const ChunkWatch watch(world);
+  const auto transfer = BeginTransfer(world);
+  ASSERT_TRUE(transfer) << "two of three replicas make no progress";
+  const auto [leader, away] = *transfer;
+  world.cluster.Begin(faults::LinkSlow({leader}, {away}, 50ms));
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return watch.chunks() > 2; }, 3s)) << "no chunk leaves";
+  const Snapshot snapshot = LatestOf(world, leader);
+  testkit::Client client(world.cluster.simulator());
+  client.Call(away,
+              InstallSnapshot{world.checker.claims(leader).term, leader, snapshot.last_index - 1,
+                              snapshot.last_term, snapshot.state.size(), 0,
+                              snapshot.state.substr(0, kSnapshotChunkBytes)},
+              1s, [](const auto&) {});
+  EXPECT_TRUE(world.WaitForAllApplied(6s))
+      << "a follower whose transfer was disturbed stays behind";
+  EXPECT_GE(world.checker.claims(away).restored, 1u);
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
 // A follower gets the chunks of two snapshots in any order. Each snapshot on its disk must be a
 // state that the checker knows.
-GRADED_TEST(RaftSnapshots, ChunksOfTwoSnapshotsAreNeverMixed, "2d", 1,
-            "A follower that is sent chunks of two snapshots never makes one of both.") {
+GRADED_TEST(
+    RaftSnapshots, ChunksOfTwoSnapshotsAreNeverMixed, "2d", 1,
+    "A follower that is sent chunks of two snapshots never makes one of both. A leader goes "
+    "on where the follower is.") {
+  ASSERT_NO_FATAL_FAILURE(ATransferGoesOnWhereTheFollowerIs());
   int partial = 0;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     RaftWorld world({.replicas = 3, .seed = 810 + seed});
