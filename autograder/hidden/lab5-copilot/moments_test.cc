@@ -155,11 +155,42 @@ void AnImpossibleFastPathIsOver() {
       << "two of three suggest another dependency, and the proposer waits for its patience";
 }
 
+// P.1 and P.2 are long, and the follower has not taken them: so it is left out of P.3. The copilot
+// has recorded Q.1, which conflicts with P.3.
+void AVoteThatIsNotAskedForIsLost() {
+  constexpr std::size_t kLong = std::size_t{400} << 10;
+  Stage stage(605);
+  stage.cluster.Heal();
+  stage.cluster.Begin(faults::LinkSlow({0}, {kFollower}, 10s));
+  const SentRequests<FastAccept> proposals(stage.cluster);
+  const SentRequests<Accept> accepts(stage.cluster);
+  const SentRequests<Commit> commits(stage.cluster);
+  for (const std::uint64_t number : {1U, 2U}) {
+    stage.client().Call(
+        0, Submit{std::string(kLong, 'x')}, 5s, [](const std::optional<SubmitReply>&) {},
+        Dependency::Client(OwnCommand(number).name));
+    const auto is_decided = [&](const auto& sent) { return sent.request.index == number; };
+    ASSERT_TRUE(stage.cluster.RunUntil(
+        [&] { return std::ranges::any_of(commits.all(), is_decided); }, 500ms))
+        << "P." << number << " is not decided by two of three replicas";
+  }
+  EXPECT_TRUE(stage.Ask(ProposalOfQ(1, 0), 1).recorded);
+  SubmitTo(stage.client(), 0, 3);
+  stage.cluster.RunUntil([&] { return !accepts.all().empty(); }, 500ms);
+  const auto of_p3 = [](const auto& sent) { return sent.request.index == 3; };
+  ASSERT_EQ(std::ranges::count_if(proposals.all(), of_p3), 1) << "of two peers one is in reach";
+  ASSERT_TRUE(!accepts.all().empty() && of_p3(accepts.all().front())) << "no slow path";
+  EXPECT_LT(accepts.all().front().when - std::ranges::find_if(proposals.all(), of_p3)->when,
+            kFastPatience - 1ms)
+      << "the peer in reach suggests another dependency, and the proposer waits for its patience";
+}
+
 GRADED_TEST(CopilotMoments, TheSlowPathBeginsInTime, "5b", 1,
             "A proposer with a majority takes the slow path as soon as the fast path is "
             "impossible, or kFastPatience has passed since the broadcast. Its own disk does not "
             "count.") {
   ASSERT_NO_FATAL_FAILURE(AnImpossibleFastPathIsOver());
+  ASSERT_NO_FATAL_FAILURE(AVoteThatIsNotAskedForIsLost());
   // Four of the others vote, and a fast quorum lacks the proposer's own vote.
   const RoundOf slow_disk({.replicas = 7, .dead = {5, 6}, .own_disk = 200ms});
   EXPECT_GT(slow_disk.ToAccept(), kFastPatience - 1ms) << "the fast path is given up";

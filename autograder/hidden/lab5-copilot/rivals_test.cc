@@ -144,6 +144,21 @@ class TakeoverByHand {
     return found == commits_.all().end() ? std::nullopt : std::optional(found->request);
   }
 
+  // The replica that asks for Q.1; nothing if none does.
+  std::optional<PeerId> RunUntilTheRivalIsAsked(Duration at_most) {
+    const auto of_q = [](const auto& sent) { return sent.request.lane == Lane::kCopilot; };
+    stage.cluster.RunUntil([&] { return std::ranges::any_of(prepares_.all(), of_q); }, at_most);
+    const auto found = std::ranges::find_if(prepares_.all(), of_q);
+    return found == prepares_.all().end() ? std::nullopt : std::optional(found->from);
+  }
+
+  // Whether this replica has asked for P.1 since then.
+  bool AsksAgain(PeerId taker, Time since) const {
+    return std::ranges::any_of(prepares_.all(), [&](const auto& sent) {
+      return sent.from == taker && sent.request.lane == Lane::kPilot && sent.when >= since;
+    });
+  }
+
   // Whether P.1 was asked for between the first question for Q.1 and its decision.
   bool AsksDuringTheRivals() const {
     const auto of_q = [](const auto& sent) {
@@ -215,12 +230,31 @@ GRADED_TEST(CopilotTakeover, ADecisionMeanwhileCounts, "5d", 1,
   EXPECT_TRUE(decided->no_op) << "Q.5 was decided to run before P.1, before the answers came";
 }
 
+// As in the test below. The taker is cut off once it has begun with its rival.
+void ATakerWaitsForItsRivalForAWhile() {
+  constexpr Duration kRoundPatience = 1s;  // as in copilot_base.h
+  TakeoverByHand takeover(579);
+  takeover.stage.Ask(ProposalOfP(1, 0), 2);
+  takeover.stage.Ask(TakeoverByHand::AcceptOfQ(1), 4);
+  takeover.stage.ConnectWithoutThePilot();
+  takeover.stage.cluster.Partition({3});
+  takeover.stage.cluster.Begin(faults::NetSlow({1, 2, 4}, 20ms));
+  const auto taker = takeover.RunUntilTheRivalIsAsked(10s);
+  ASSERT_TRUE(taker) << "nobody takes Q.1 over, which P.1 waits for";
+  const Time cut = takeover.stage.cluster.now();
+  takeover.stage.cluster.Partition({*taker});
+  takeover.stage.cluster.RunFor(kRoundPatience * 3 / 2);
+  EXPECT_TRUE(takeover.AsksAgain(*taker, cut + kRoundPatience / 2))
+      << "it waits for Q.1 longer than kRoundPatience, and asks for P.1 no more";
+}
+
 // The copilot lives, and has not proposed Q.1. Replica 4 has accepted Q.1 for a taker, and nobody
 // knows whether it is decided. Replica 2 or 4 becomes pilot, and takes P.1 over. No command comes.
 GRADED_TEST(
     CopilotTakeover, AnUndecidedRivalComesFirst, "5d", 1,
-    "A taker that finds an undecided rival has that decided first, waits for that, and then "
-    "decides its own entry, although no command waits for it.") {
+    "A taker that finds an undecided rival has that decided first, waits for that, but not for "
+    "ever, and then decides its own entry, although no command waits for it.") {
+  ASSERT_NO_FATAL_FAILURE(ATakerWaitsForItsRivalForAWhile());
   TakeoverByHand takeover(577);
   takeover.stage.Ask(ProposalOfP(1, 0), 2);
   takeover.stage.Ask(TakeoverByHand::AcceptOfQ(1), 4);

@@ -135,8 +135,32 @@ GRADED_TEST(CopilotRounds, ARefusalIsNoFastAccept, "5a", 1,
   })) << "P.1 has its proposer's own fast-accept alone, and is a no-op";
 }
 
+// The others suggest Q.1 and Q.2 for P.2. The proposer's own record says 0, and is not on its disk
+// yet.
+void AnOwnDependencyIsDurable() {
+  Stage stage(545);
+  const SentRequests<Commit> commits(stage.cluster);
+  const SentRequests<Accept> accepts(stage.cluster);
+  stage.cluster.Heal();
+  SubmitTo(stage.client(), 0, 1);
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !commits.all().empty(); }, 500ms))
+      << "P.1 is not decided";
+  EXPECT_TRUE(stage.Ask(ProposalOfQ(1, 0), 1).recorded);
+  for (const EntryIndex index : {EntryIndex{1}, EntryIndex{2}}) {
+    EXPECT_TRUE(stage.Ask(ProposalOfQ(index, 0), kFollower).recorded);
+  }
+  stage.cluster.Begin(faults::FsDelay({0}, 200ms));
+  SubmitTo(stage.client(), 0, 2);
+  stage.cluster.RunUntil([&] { return !accepts.all().empty(); }, 150ms);
+  ASSERT_FALSE(accepts.all().empty()) << "two of three replicas order the entry";
+  EXPECT_EQ(accepts.all().front().request.dependency, 2U)
+      << "the second smallest of 1 and 2: the dependency on the own disk is none yet";
+}
+
 GRADED_TEST(CopilotRounds, AnOwnVoteIsDurable, "5b", 1,
-            "A proposer's own vote for its proposal counts once it is on its disk.") {
+            "A proposer's own vote for its proposal, and its dependency, count once they are on "
+            "its disk.") {
+  ASSERT_NO_FATAL_FAILURE(AnOwnDependencyIsDurable());
   CopilotWorld world({.replicas = 3, .seed = 537});
   ASSERT_TRUE(world.WaitForPilots());
   ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
