@@ -23,7 +23,10 @@ constexpr PeerId kTaker = 1;
 class TakeoverOfFive {
  public:
   explicit TakeoverOfFive(std::uint64_t seed)
-      : stage_(seed, 5), prepares_(stage_.cluster), commits_(stage_.cluster) {}
+      : stage_(seed, 5),
+        prepares_(stage_.cluster),
+        accepts_(stage_.cluster),
+        commits_(stage_.cluster) {}
 
   template <typename Request>
   void Tell(PeerId to, const Request& request) {
@@ -53,6 +56,17 @@ class TakeoverOfFive {
     return found == commits_.all().end() ? Commit() : found->request;
   }
 
+  // Whether the taker has let others accept P.1, and always with this initial dependency.
+  bool AcceptsWith(EntryIndex initial) const {
+    int accepts = 0;
+    for (const auto& [from, when, accept] : accepts_.all()) {
+      if (from != kTaker || accept.lane != Lane::kPilot) continue;
+      if (accept.initial != initial) return false;
+      ++accepts;
+    }
+    return accepts > 0;
+  }
+
   // The number of ballots at which the taker has asked for P.1 since then.
   std::size_t Rounds() const {
     std::set<Ballot> ballots;
@@ -66,6 +80,7 @@ class TakeoverOfFive {
  private:
   Stage stage_;
   SentRequests<Prepare> prepares_;
+  SentRequests<Accept> accepts_;
   SentRequests<Commit> commits_;
   std::size_t asked_before_ = 0;
 };
@@ -111,6 +126,7 @@ void TheyAreBehindTheRightDependency() {
   takeover.TellOfDecision(3, 2, 0);
   EXPECT_TRUE(takeover.Decision().no_op)
       << "P.1 depends on nothing by its latest proposal, and replica 3 knows Q.2, which runs first";
+  EXPECT_TRUE(takeover.AcceptsWith(0)) << "the initial dependency is that of the latest proposal";
 }
 
 // Of five replicas the pilot is dead. A test counts the ballots of the taker of P.1, and sees its
