@@ -216,8 +216,25 @@ void LetThePilotPropose(testkit::Cluster& cluster, testkit::Client& client,
       << "the pilot does not propose the command";
 }
 
+// The follower refuses P.1, and names a later view. Then the copilot fast-accepts P.1.
+void ARefusalTellsOfALaterView() {
+  Stage stage(547);
+  const SentRequests<FastAccept> proposals(stage.cluster);
+  const SentRequests<Commit> commits(stage.cluster);
+  const Ballot later = FirstBallot(kPilots + 4) + 1;
+  EXPECT_TRUE(stage.Ask(Prepare{Lane::kPilot, later, 9, true, 0}).promised);
+  stage.cluster.Heal();
+  stage.cluster.Begin(faults::LinkSlow({1}, {0}, 10ms));
+  ASSERT_NO_FATAL_FAILURE(LetThePilotPropose(stage.cluster, stage.client(), proposals));
+  stage.cluster.RunFor(50ms);
+  EXPECT_FALSE(std::ranges::any_of(commits.all(), [](const auto& sent) { return sent.from == 0; }))
+      << "P.1 is decided by a proposer that was told of a later view";
+}
+
 GRADED_TEST(CopilotRounds, APilotThatHasLostItsLaneDecidesNothing, "5a", 1,
-            "A proposer decides nothing once a later view of its lane has begun.") {
+            "A proposer decides nothing once a later view of its lane has begun, and a message or "
+            "a refusal has told it so.") {
+  ASSERT_NO_FATAL_FAILURE(ARefusalTellsOfALaterView());
   CopilotWorld world({.replicas = 3, .seed = 541});
   ASSERT_TRUE(world.WaitForPilots());
   testkit::Client client(world.cluster.simulator());
