@@ -14,10 +14,13 @@ namespace depfast::testkit {
 using Situations = std::vector<std::pair<std::string, bool>>;
 
 // Counts the worlds with each situation. The counts become the test's property "situations", as
-// JSON. Dry runs do not count.
+// JSON, but for dry runs.
 class SituationCounts {
  public:
   void Add(const Situations& seen);
+
+  // The number of worlds with this situation; 0 for one that nobody has added.
+  std::int64_t of(const std::string& situation) const;
 
  private:
   std::map<std::string, std::int64_t> worlds_;

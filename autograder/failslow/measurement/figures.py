@@ -298,6 +298,12 @@ FIGURES = {
     "loss from 2 s on": _figure(
         onset_loss_later, percent, "from 2 s after the begin of the fault, throughput was {} lower"
     ),
+    "loss of a client": _figure(
+        onset_loss_later,
+        percent,
+        "from 2 s after the begin of the fault, a client that asks all replicas in turn had {} less"
+        " throughput",
+    ),
     "replaced": _figure(replaced_ns, seconds, "another replica led after {}"),
     "worst second": _figure(
         worst_second, percent, "in the worst second of the fault, throughput was {} lower"

@@ -110,9 +110,9 @@ class Run:
 
 
 class Plan:
-    """All runs of a measurement. Only a client that asks a slow follower notices its onset: then
-    it asks all replicas. `seeds_before`: the number of seeds of the shape `before`, or None
-    for that of the settings. A plan with fewer seeds is a part of one with more.
+    """All runs of a measurement. Beside a slow follower an onset has the load SPREAD alone: only a
+    client that asks the follower notices it. `seeds_before`: the number of seeds of the shape
+    `before`, or None for that of the settings. A plan with fewer seeds is a part of one with more.
 
     Requires: the settings are drawn."""
 

@@ -50,8 +50,8 @@ class ReplicatedLog {
   // leader; none if this replica knows of none. A command goes to all of them.
   virtual std::vector<PeerId> proposers() const = 0;
 
-  // Whether this replica is slow and another one is not: then its clients are refused, and go
-  // there (lab 7, E1). Commands that other replicas forward are served.
+  // Whether this replica is slow and another one is not. Then its clients are refused, and go there
+  // (lab 7, E1). Commands that other replicas forward are served.
   virtual bool SendsClientsAway() const { return false; }
 
   // Asks this replica to propose no longer, and to hand over to `heir`, a replica of its group;

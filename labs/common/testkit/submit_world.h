@@ -1,5 +1,5 @@
-// SubmitWorld: the common part of the worlds whose tests submit commands to a replicated log: a
-// client, and the commands that it was told to be committed.
+// SubmitWorld: the common part of the worlds whose tests submit commands to a replicated log. It
+// has a client, and the commands whose commit the client was told of.
 #pragma once
 
 #include <cstddef>

@@ -17,8 +17,8 @@ enum HealthClaim : std::uint32_t {
   kHandoverClaim = 9,   // the successor; the time, in ns
 };
 
-// Observes a claim in a process of its own. In simulation it does nothing: an observation costs
-// time there, and replays read the claims from the words of a wait.
+// Observes a claim in a process of its own. In simulation it does nothing, as an observation costs
+// time there. Replays read the claims from the words of a wait.
 void Claim(Runtime& runtime, const Observation& claim);
 
 }  // namespace depfast::adr

@@ -1,7 +1,7 @@
 """`kit bench detector`: lab 7's store on real sockets, without a fault.
 
-What its detectors, their vitals and the exchange of health cost, by pairs of runs beside lab 3's
-store, which has the same Raft without them. And whether a healthy leader stays.
+Pairs of runs beside lab 3's store, which has the same Raft alone, give the cost: that of the
+detectors, their vitals and the exchange of health. Healthy runs show whether a leader stays.
 """
 
 from collections.abc import Callable, Sequence

@@ -53,7 +53,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         metavar="WHICH",
         help=f"{', '.join((*ON_ITS_OWN, *COMPARED, *ALONE))}, or one of a lab"
-        f" (all but {', '.join(ALONE)})",
+        f" (all but {', '.join(ALONE)}, and long ones of labs)",
     )
     parser.add_argument(
         "--versus",

@@ -99,9 +99,8 @@ class Options:
 
 def run(kit: Kit, options: Options) -> int:
     """0 when no fault fails, 1 when one does. A leader that hands over has runs of its own
-    (handovers.py). An experiment that an election or a busy machine
-    prevents is INCONCLUSIVE. CannotDo when another one cannot be made; those before it are
-    shown."""
+    (handovers.py). An experiment that an election or a busy machine prevents is INCONCLUSIVE.
+    CannotDo when another one cannot be made; those before it are shown."""
     check_out(options.out)
     if options.docker and (options.directory or options.lab or options.replicas):
         raise CannotDo("--docker: docker-compose.yml says which solution, lab and replicas run")

@@ -40,6 +40,10 @@ class Handover:
     others_cores: float
 
 
+_Made = dict[str, tuple[list[Handover], Verdict]]
+"""The runs and the verdict of each fault."""
+
+
 def are_asked(bench: LabBench, target: str) -> bool:
     return bool(bench.view.hands_over) and target in bench.view.proposers
 
@@ -52,21 +56,28 @@ def run(
     as_json: bool,
 ) -> int:
     """1 when a fault fails. CannotDo when one cannot be injected. Requires: they are asked."""
-    made: dict[str, tuple[list[Handover], Verdict]] = {}
-    for name, kind, amount in faults:
-        found = _measured(bench, kind, amount, target, QUICK_RUNS if quick else RUNS)
-        console.note(f"{name}: {found[1].word} {found[1].reason}".rstrip())
-        made[injection.in_words(kind, amount)] = found
+    made: _Made = {}
+    try:
+        for name, kind, amount in faults:
+            found = _measured(bench, kind, amount, target, QUICK_RUNS if quick else RUNS)
+            console.note(f"{name}: {found[1].word} {found[1].reason}".rstrip())
+            made[injection.in_words(kind, amount)] = found
+    finally:
+        _print(made, as_json)
+    return 1 if any(verdict.word == FAIL for _, verdict in made.values()) else 0
+
+
+def _print(made: _Made, as_json: bool) -> None:
+    """The faults so far: an error at one loses none of those before it."""
     if as_json:
         told = [
             {"fault": fault, "verdict": asdict(verdict), "runs": [asdict(each) for each in runs]}
             for fault, (runs, verdict) in made.items()
         ]
         print(json.dumps(told, indent=1))
-    else:
-        for fault, (runs, _) in made.items():
-            console.stdout().print(table(fault, runs))
-    return 1 if any(verdict.word == FAIL for _, verdict in made.values()) else 0
+        return
+    for fault, (runs, _) in made.items():
+        console.stdout().print(table(fault, runs))
 
 
 def _measured(

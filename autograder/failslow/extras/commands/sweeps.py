@@ -215,6 +215,8 @@ def _show_results(options: Options) -> int:
         raise CannotDo("--results: nothing is measured, so nothing but --out goes with it")
     sweeping = _Sweeping(options.out)
     for path in options.results or ():
+        if path.resolve() == (options.out / RESULTS).resolve():
+            raise CannotDo(f"--results: {path} would be replaced: name another --out")
         for name, rows in groupby(sweep.results(path), lambda row: row.point.system):
             if name in sweeping.maps:
                 raise CannotDo(f"--results: {path} has {name}, too")

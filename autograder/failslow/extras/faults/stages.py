@@ -57,8 +57,8 @@ class Stages:
 
     @property
     def outage_s(self) -> float | None:
-        """The time from the begin of the fault to the first second with that throughput, while the
-        fault holds: a slice alone may have commands of before. None if there is none."""
+        """The time from the begin of the fault to the first second with that throughput, under the
+        fault. A slice alone may have commands of before. None if there is none."""
         return self._recovered_s(self.slow, 1000 // SLICE_MS)
 
     def _recovered_s(self, slices: Slices, count: int) -> float | None:

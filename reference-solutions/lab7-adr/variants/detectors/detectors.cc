@@ -1,14 +1,17 @@
 #include "detectors.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "group.h"
 
@@ -203,8 +206,8 @@ class Outlier final : public Detector {
 // ---- Cruise Control's slow brokers (SlowBrokerFinder.java) ----
 
 // A round's 99.9th percentile is odd beside the replica's own past, or its peers. Cruise Control
-// has rounds of minutes, and lets two limits pass that it would never reach here: a flush of a
-// second, and one slow broker of ten.
+// has rounds of minutes. It would never reach two of its limits here, so they are left out: a flush
+// of a second, and one slow broker of ten.
 class SlowBroker final : public Detector {
  public:
   Level Update(Time now, Duration value) override {
