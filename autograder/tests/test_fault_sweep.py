@@ -146,6 +146,7 @@ def test_milder_than_a_weaker_fault_only_beyond_the_intervals() -> None:
     assert row(weak, strong).milder == [strong]
     assert row(weak, cell(2 * MS, 0.22)).milder == []
     assert row(weak, cell(2 * MS, 0.40), cell(3 * MS, 0.30)).milder == [cell(3 * MS, 0.30)]
+    assert row(cell(MS, 0.06), cell(2 * MS, -0.30)).milder == [], "a gain is a cost of 0"
 
 
 class Curve:

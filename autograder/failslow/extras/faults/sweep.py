@@ -126,12 +126,13 @@ class Row:
 
     @property
     def milder(self) -> list[Cell]:
-        """Those that clearly cost less than a weaker fault does."""
+        """Those that clearly cost less than a weaker fault does. A gain is a cost of 0: on few cores
+        a slow replica leaves its share to the others."""
         cells = self.measured.cells
         return [
             cell
             for at, cell in enumerate(cells)
-            if any(weaker.loss.low > cell.loss.high + CLEARLY for weaker in cells[:at])
+            if any(weaker.loss.low > max(cell.loss.high, 0) + CLEARLY for weaker in cells[:at])
         ]
 
 
