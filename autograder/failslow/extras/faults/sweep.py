@@ -126,8 +126,8 @@ class Row:
 
     @property
     def milder(self) -> list[Cell]:
-        """Those that clearly cost less than a weaker fault does. A gain is a cost of 0: on few cores
-        a slow replica leaves its share to the others."""
+        """Those that clearly cost less than a weaker fault does. A gain is a cost of 0: on few
+        cores a slow replica leaves its share to the others."""
         cells = self.measured.cells
         return [
             cell
