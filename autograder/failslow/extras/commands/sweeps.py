@@ -205,7 +205,7 @@ def run(kit: Kit, options: Options) -> int:
     if sweeping.missing:
         raise CannotDo(
             f"{len(sweeping.missing)} cells could not be made; the same command goes on with them",
-            "\n".join(sweeping.missing),
+            "\n".join(sweeping.missing.values()),
         )
     return 0
 
@@ -232,7 +232,7 @@ class _Sweeping:
     def __init__(self, out: Path) -> None:
         self.out = out
         self.maps: dict[str, list[Row]] = {}
-        self.missing: list[str] = []
+        self.missing: dict[str, str] = {}
 
     def complete(
         self,
@@ -388,7 +388,7 @@ def _plan_of(system: description.System, options: Options) -> Options:
 
 
 def _measure_all(
-    bench: Bench, known: Catalogue, missing: list[str], left: Sequence[Point], ended: Ended
+    bench: Bench, known: Catalogue, missing: dict[str, str], left: Sequence[Point], ended: Ended
 ) -> None:
     for number, point in enumerate(left, start=1):
         kind = known.kinds[point.kind]
@@ -396,8 +396,10 @@ def _measure_all(
         try:
             cell = _cell(bench, kind, point)
         except CannotDo as error:
-            missing.append(f"{words}: {error}")
+            missing[words] = f"{words}: {error}"
+            console.note(f"{number} of {len(left)}: put off: {missing[words]}")
             continue
+        missing.pop(words, None)
         ended(point, cell)
         console.note(f"{number} of {len(left)}: {words}: {_loss(cell)}")
 
