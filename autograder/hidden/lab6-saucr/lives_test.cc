@@ -7,16 +7,20 @@
 namespace depfast::saucr {
 namespace {
 
-// W8. The crashed replica hears of its LLE from the late one alone, which lacks the entry.
-GRADED_TEST(Lives, AnOldAcknowledgementDoesNotCount, "6c", 2,
-            "An entry that was acknowledged in an earlier life needs a new answer.") {
-  SaucrWorld world({.replicas = 3, .seed = 751});
-  ASSERT_TRUE(world.BeginFast(5));
+// W8. The crashed replica hears of its LLE from the late one alone, which lacks the entry. Returns
+// whether it did: a replica that asks one after the other may wait for the leader first.
+bool AsksTheLateOne(std::uint64_t number) {
+  SaucrWorld world({.replicas = 3, .seed = number});
+  if (!world.BeginFast(5)) {
+    ADD_FAILURE() << "nothing is committed in fast mode";
+    return false;
+  }
   const PeerId leader = world.Leader();
-  const PeerId crashes = world.Followers()[0], late = world.Followers()[1];
+  const auto followers = world.Followers();
+  const PeerId crashes = followers[number % 2], late = followers[1 - number % 2];
   world.cluster.Begin(faults::LinkSlow({leader}, {late}, 16ms));
   world.cluster.RunFor(100ms);
-  ASSERT_TRUE(world.WaitForMode(Mode::kFast, 1ms)) << "it answers within a beat";
+  EXPECT_TRUE(world.WaitForMode(Mode::kFast, 1ms)) << "it answers within a beat";
   world.cluster.Begin(faults::FsDelay({leader}, 400ms));
   const EntryId before = world.LastCommitted();
   world.SubmitOne();
@@ -27,11 +31,21 @@ GRADED_TEST(Lives, AnOldAcknowledgementDoesNotCount, "6c", 2,
   const auto is_back = [&] {
     return world.checker.claims(crashes).recovery == Recovery::kRecovered;
   };
-  ASSERT_TRUE(world.cluster.RunUntil(is_back, 12ms)) << "the late one has answered";
+  if (!world.cluster.RunUntil(is_back, 12ms)) return false;
   world.cluster.RunFor(50ms);
   EXPECT_EQ(world.LastCommitted(), before)
       << "the memory of one of three is gone, and one disk has the entry at most";
   EXPECT_TRUE(world.ServesAgain());
+  return true;
+}
+
+GRADED_TEST(Lives, AnOldAcknowledgementDoesNotCount, "6c", 2,
+            "An entry that was acknowledged in an earlier life needs a new answer.") {
+  bool is_asked = false;
+  for (std::uint64_t number = 751; number < 783 && !is_asked && !HasFailure(); ++number) {
+    is_asked = AsksTheLateOne(number);
+  }
+  EXPECT_TRUE(is_asked) << "in 32 worlds no replica is back 12 ms after its restart";
 }
 
 GRADED_TEST(Lives, AreDurableBeforeTheAnswer, "6c", 2,
