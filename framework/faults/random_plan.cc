@@ -27,6 +27,14 @@ std::vector<Strength> UsualMix() {
   };
 }
 
+std::vector<Strength> HarshMix() {
+  auto mix = UsualMix();
+  mix.push_back(PresetStrength("partition"));
+  mix.push_back(PresetStrength("crash"));
+  mix.push_back({FaultKind::kCut, 0});
+  return mix;
+}
+
 FaultPlan RandomPlan(RandomStream& random, const ChaosOptions& options) {
   assert(options.replicas >= 1 && options.length > 1s && !options.mix.empty());
   FaultPlan plan;

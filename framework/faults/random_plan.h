@@ -14,6 +14,10 @@ namespace depfast::faults {
 // duplicate, reorder and crash.
 std::vector<Strength> UsualMix();
 
+// UsualMix, and again a partition and a crash, and a cut in one direction: a leadership meets those
+// more than slowness.
+std::vector<Strength> HarshMix();
+
 struct ChaosOptions {
   int replicas = 3;
   int faults = 14;

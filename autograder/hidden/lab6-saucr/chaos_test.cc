@@ -30,13 +30,10 @@ struct ChaosLoad {
 constexpr ChaosLoad kSmall = {3, 100}, kLarge = {2, std::size_t{32} << 10};
 
 faults::FaultPlan PlanOf(int replicas, RandomStream& random) {
-  auto mix = faults::UsualMix();
-  mix.push_back(faults::PresetStrength("partition"));
-  mix.push_back(faults::PresetStrength("crash"));
-  mix.push_back({faults::FaultKind::kCut, 0});
-  return faults::RandomPlan(
-      random,
-      {.replicas = replicas, .length = kChaos, .disk_bytes_per_second = 4 << 20, .mix = mix});
+  return faults::RandomPlan(random, {.replicas = replicas,
+                                     .length = kChaos,
+                                     .disk_bytes_per_second = 4 << 20,
+                                     .mix = faults::HarshMix()});
 }
 
 // A new command is committed, and then all replicas have all, if enough replicas have their data.

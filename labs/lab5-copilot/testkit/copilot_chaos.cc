@@ -13,13 +13,10 @@ namespace {
 constexpr Duration kChaos = 4s;
 
 faults::FaultPlan PlanOf(int replicas, RandomStream& random) {
-  auto mix = faults::UsualMix();
-  mix.push_back(faults::PresetStrength("partition"));
-  mix.push_back(faults::PresetStrength("crash"));
-  mix.push_back({faults::FaultKind::kCut, 0});
-  return faults::RandomPlan(
-      random,
-      {.replicas = replicas, .length = kChaos, .disk_bytes_per_second = 4 << 20, .mix = mix});
+  return faults::RandomPlan(random, {.replicas = replicas,
+                                     .length = kChaos,
+                                     .disk_bytes_per_second = 4 << 20,
+                                     .mix = faults::HarshMix()});
 }
 
 void Survive(std::uint64_t world_number, const ChaosLoad& load, testkit::Chaos& chaos,
