@@ -20,6 +20,7 @@
 #include "testkit/environment.h"
 #include "testkit/history.h"
 #include "testkit/load.h"
+#include "vitals.h"
 
 namespace depfast::adr {
 namespace {
@@ -144,6 +145,23 @@ INSTANTIATE_TEST_SUITE_P(AdrVitals, FaultsOfALeader,
                            std::erase(name, '-');
                            return name;
                          });
+
+// Real processes that share two cores took 1.1 to 1.9 times their cost as followers, and 1.5 to 2.4
+// times as leaders.
+TEST(AdrVitals, AProcessorThatDriftsIsNotSlow) {
+  Vital vital;
+  Time now{0};
+  const auto level_after = [&](int slices, int least_percent, int most_percent) {
+    for (int i = 0; i < slices; ++i) {
+      const int percent = least_percent + i * 7 % (most_percent - least_percent);
+      vital.Update(now += kTickInterval, ProcessorVital::Value(1ms * percent / 100, 1ms), 1);
+    }
+    return vital.level();
+  };
+  EXPECT_EQ(level_after(150, 110, 190), Level::kWell);
+  EXPECT_EQ(level_after(50, 150, 240), Level::kWell);
+  EXPECT_EQ(level_after(8, 400, 500), Level::kFatal);
+}
 
 TEST(AdrVitals, ChangingLoadsAreNoFault) {
   for (const char* world : {kWorld, "world-very-far"}) {

@@ -37,11 +37,18 @@ int WorkMeter::Take() {
 
 // ---- processor ----
 
+Duration ProcessorVital::Value(Duration took, Duration cost) {
+  const Duration of_a_millisecond = took * (1ms / 1ns) / (cost / 1ns);
+  Duration step = kFirstStep;
+  while (step < of_a_millisecond) step *= 2;
+  return step;
+}
+
 void ProcessorVital::Tick(Time now) {
   if (!marks_.empty()) {
     const Duration cost = meter_.cost() - marks_.back().cost;
     const Duration took = meter_.took() - marks_.back().took;
-    if (cost > 0ns) vital_.Update(now, took * (1ms / 1ns) / (cost / 1ns), /*work=*/1);
+    if (cost > 0ns) vital_.Update(now, Value(took, cost), /*work=*/1);
   }
   marks_.push_back({now, meter_.cost(), meter_.took()});
   if (marks_.size() > kSlices + 1) marks_.pop_front();

@@ -81,6 +81,11 @@ class ProcessorVital {
  public:
   explicit ProcessorVital(const ProcessorMeter& meter) : meter_(meter) {}
 
+  // Of steps that took so long, and cost so much. Rounded up to kFirstStep times a power of two:
+  // beside other programs it drifts by a few tenths, which no command notices.
+  // Requires: cost > 0.
+  static Duration Value(Duration took, Duration cost);
+
   // A slice ends. Requires: comes every kTickInterval, or later.
   void Tick(Time now);
   Level level() const { return vital_.level(); }
@@ -89,6 +94,7 @@ class ProcessorVital {
   bool is_saturated() const;
 
  private:
+  static constexpr Duration kFirstStep = 1250us;
   static constexpr std::size_t kSlices = kSecond / kTickInterval;
 
   struct Mark {
