@@ -246,6 +246,17 @@ def test_of_a_long_run_the_part_around_the_problem_is_kept(
     assert shown["begin"] <= problem <= shown["end"]
 
 
+def test_of_a_long_run_with_a_fault_most_is_after_it_began(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(html_report, "MESSAGES_MAX", 40)
+    messages = [Message(n, 0, 1, n, "", "", "", 1, "") for n in range(1000)]
+    world = World(seed=1, replicas=3, end=1000, messages=messages)
+    world.faults.append(recording.Fault(600, "cpu-slow", [0], "", 700))
+    shown = data_of(html_report.document(SUBJECT, [world], ()))["worlds"][0]
+    assert (shown["begin"], shown["end"]) == (591, 630)
+
+
 def test_clusters_share_the_page_and_the_one_to_look_at_has_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -109,7 +109,7 @@ def _world(
     """Rows of plain values, in the order in which model.js names them. `most`: messages, and
     waits."""
     problem = world.first_problem()
-    begin, end = _window(world, world.end if problem is None else problem.when, most)
+    begin, end = _window(world, *_moment(world), most)
     messages = [m for m in world.messages if begin <= m.sent <= end]
     waits = [
         (wait, row)
@@ -194,12 +194,23 @@ def _by_method(type_name: str) -> tuple[str, bool, str]:
     return method, kind != "request", kind
 
 
-def _window(world: World, around: int, most: int) -> tuple[int, int]:
-    """The first and the last time to show: the end of a part of a long run is near `around`."""
+def _moment(world: World) -> tuple[int, int]:
+    """The time to see of a long run, and the quarters of the shown part that lie before it: all
+    that led to a problem, or all that came of a fault."""
+    if problem := world.first_problem():
+        return problem.when, 3
+    if world.faults:
+        return min(fault.start for fault in world.faults), 1
+    return world.end, 3
+
+
+def _window(world: World, around: int, quarters: int, most: int) -> tuple[int, int]:
+    """The first and the last time to show: a part of a long run has this number of its quarters
+    before `around`."""
     sent = [message.sent for message in world.messages]
     if len(sent) <= most:
         return 0, world.end
-    after = sum(when <= around for when in sent) + most // 4
+    after = sum(when <= around for when in sent) + most - quarters * most // 4
     last = min(len(sent), max(after, most)) - 1
     begin = sent[last - most + 1]
     return begin, world.end if last == len(sent) - 1 else sent[last]
