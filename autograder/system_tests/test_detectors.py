@@ -47,6 +47,7 @@ def test_a_status_has_the_levels_of_each_replica(kit: Kit, data: Path) -> None:
     assert all(each["suspects"] is not None for each in shows())
 
 
+@pytest.mark.full
 def test_a_slow_leader_hands_over(kit: Kit, tmp_path: Path) -> None:
     asked = ("--lab", "lab7", "--target", "leader", "--fault", "net-slow-40ms", "--quick", "--json")
     done = run(kit, "faults", "run", *asked, "--out", tmp_path)
