@@ -87,6 +87,11 @@ def test_our_files_are_as_they_must_be(path: Path) -> None:
         ('{line: "set', '{http: "PUT /", line: "set', "load/write: it needs one of http, redis,"),
         ('{line: "set {key} {value}"}', "{command: [x], lines: y}", "the pattern needs a group"),
         ('{line: "set {key} {value}"}', '{line: x, body: "y"}', "load/write/body: it goes with h"),
+        (
+            "load:",
+            "load:\n  read: {command: [x], lines: '(?P<ended>x)'}",
+            "load: write and read are",
+        ),
         ("load:", "load:\n  port: peer", "load: Additional properties are not allowed ('port'"),
         (GOOD, "[", "is not YAML"),
         (GOOD, "3", "3 is not of type 'object'"),
@@ -100,6 +105,15 @@ def test_a_bad_file_has_one_line(tmp_path: Path, before: str, after: str, compla
     assert complaint in said
     assert "mine.yaml" in said
     assert "\n" not in said
+
+
+def test_braces_of_a_pattern_are_no_names(tmp_path: Path) -> None:
+    text = GOOD.replace('"^(.*)$"', "'^({a}|[0-9]{3})$'").replace("{leads:", "{'{leads}':")
+    text = text.replace('{key} {value}"}', '{key}", answer: "^{done}"}')
+    (system,) = loaded(tmp_path, text)
+    assert system.role is not None
+    assert system.role.match == "^({a}|[0-9]{3})$"
+    assert system.works["write"]["answer"] == "^{done}"
 
 
 def test_a_version_changes_what_it_names(tmp_path: Path) -> None:

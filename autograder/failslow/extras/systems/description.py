@@ -18,8 +18,11 @@ WAYS = ("http", "redis", "line", "command")
 """The ways to ask a replica something, and to work on it."""
 OWN, SEEN = "own", "seen"
 """A port where a replica listens, and the port by which all others reach it."""
-WITH_NAMES = ("program", "files", "environment", "start", "once", "ready", "role", "progress")
-"""The parts of a file whose texts have names of replicas."""
+QUESTIONS = ("ready", "role", "progress")
+WITH_NAMES = ("program", "files", "environment", "start", "once")
+"""The parts of a file whose texts have names of replicas, beside its questions."""
+WITHOUT_NAMES = ("match", "words", "answer", "lines")
+"""The parts of a question or of work in which a brace is a brace: patterns have braces, too."""
 OF_KEYS = ("key", "value", "key.base64", "value.base64")
 OF_LOADS = ("endpoints", "endpoint", "rate", "clients", "seconds", "value_bytes", "here")
 READY_S = 30.0
@@ -77,6 +80,12 @@ class System:
         return sorted(set(self.role.words.values())) if self.role else []
 
     @property
+    def takes_a_rate(self) -> bool:
+        """Whether its load can be an open loop: a command must know the rate."""
+        commands = [work["command"] for work in self.works.values() if "command" in work]
+        return all(any("{rate}" in str(word) for word in words) for words in commands)
+
+    @property
     def clients_at(self) -> str:
         """LEADER or ALL: where clients are as a rule."""
         return LEADER if self.role else ALL
@@ -103,14 +112,12 @@ def _system(path: Path, content: Mapping[str, Any]) -> System:
 
 
 def _made(path: Path, content: Mapping[str, Any]) -> System:
-    questions = {
-        name: _question(name, content[name])
-        for name in ("ready", "role", "progress")
-        if name in content
-    }
+    questions = {name: _question(name, content[name]) for name in QUESTIONS if name in content}
     start = _starts(content["start"])
     for name, work in content["load"].items():
         _check_work(f"load/{name}", work)
+    if len({"command" in work for work in content["load"].values()}) > 1:
+        raise CannotDo("load: write and read are commands both, or none is")
     return System(
         content["name"],
         path,
@@ -216,8 +223,9 @@ def _check_names(system: System, content: Mapping[str, Any]) -> None:
     nowhere = ["h:1"] * len(system.ports)  # a load has names of its own alone
     places: dict[str, tuple[Any, Sequence[str]]]
     places = {name: (content[name], ()) for name in WITH_NAMES if name in content}
+    places |= {name: (_filled(content[name]), ()) for name in QUESTIONS if name in content}
     for name, work in system.works.items():
-        places[f"load/{name}"] = (work, OF_LOADS if "command" in work else OF_KEYS)
+        places[f"load/{name}"] = (_filled(work), OF_LOADS if "command" in work else OF_KEYS)
     for name, (texts, more) in places.items():
 
         def known(number: int, more: Sequence[str] = more) -> dict[str, str]:
@@ -229,6 +237,11 @@ def _check_names(system: System, content: Mapping[str, Any]) -> None:
             words.fill_all(_texts(texts), known, 0, system.replicas)
         except CannotDo as error:
             raise CannotDo(f"{name}: {error}") from error
+
+
+def _filled(content: Mapping[str, Any]) -> list[Any]:
+    """What has names in a question or in work."""
+    return [value for key, value in content.items() if key not in WITHOUT_NAMES]
 
 
 def _texts(content: object) -> Iterator[str]:
