@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from failslow.base import process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit, this_kit
 from failslow.extras import waiting
@@ -26,7 +27,15 @@ from failslow.extras.cluster import replica_processes
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.cluster.ports import HOST
 from failslow.extras.commands import sweeps
-from failslow.extras.faults import fault_file, injection, injectors, link_proxy, slow_syncs, tally
+from failslow.extras.faults import (
+    control_group,
+    fault_file,
+    injection,
+    injectors,
+    link_proxy,
+    slow_syncs,
+    tally,
+)
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
 from failslow.extras.faults.injectors import Injection
 from failslow.extras.faults.socket_owner import SocketOwners
@@ -383,7 +392,14 @@ def environments(commands: list[list[str]]) -> list[dict[str, str]]:
 ORPHANS = ["sh", "-c", "setsid sh -c 'sleep 3600 & sleep 3600' & sleep 3600 & exec sleep 3600"]
 
 
-def test_all_that_a_replica_has_started_ends_with_it(tmp_path: Path) -> None:
+@pytest.fixture
+def stranger() -> Iterator[int]:
+    """A process of another program, with the same words."""
+    with process.background(["sleep", "3600"]) as pid:
+        yield pid
+
+
+def test_all_that_a_replica_has_started_ends_with_it(tmp_path: Path, stranger: int) -> None:
     layout, commands = kept(tmp_path, ORPHANS)
     with keeper.running(layout, commands, environments(commands)) as mine:
         mine.start(0)
@@ -400,6 +416,7 @@ def test_all_that_a_replica_has_started_ends_with_it(tmp_path: Path) -> None:
         os.kill(mine._host(0), signal.SIGKILL)  # the keeper inherits its processes
     assert not any(replica_processes.lives(each.pid) for each in processes)
     assert not layout.data.exists()
+    assert replica_processes.lives(stranger)
 
 
 def test_a_replica_that_cannot_start_says_why(tmp_path: Path) -> None:
@@ -573,6 +590,17 @@ def test_a_replica_of_a_system_starts_again(bench: running.SystemBench) -> None:
     injectors._start(bench.place, 2)
     assert bench.place.process(2).pid != killed.pid
     eventually(lambda: bench.role(2) == "follower")
+
+
+def test_only_memory_needs_a_privilege(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise CannotDo("only root may")
+
+    monkeypatch.setattr(control_group, "make", refused)
+    write_program(kit.binary(slow_syncs.PROGRAM), SLOW_SYNCS)
+    (system,) = description.load(TEMPLATE)
+    memory = {"memory-contention", "memory-share"}
+    assert injectors.of_systems(lambda: None).keys() - running._kinds(kit, system) == memory
 
 
 @pytest.mark.parametrize(
