@@ -2,9 +2,12 @@
 
 import argparse
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -13,7 +16,8 @@ from failslow.base.kit import Kit, this_kit
 from failslow.extras.commands import sweeps
 from failslow.extras.commands.sweeps import Options
 from failslow.extras.faults import findings, simulated, stages, sweep, sweep_page
-from failslow.extras.faults.catalogue import Catalogue, load
+from failslow.extras.faults.bench import Bench
+from failslow.extras.faults.catalogue import Catalogue, FaultKind, load
 from failslow.extras.faults.findings import DOES_NOT, HOLDS, READ, UNKNOWN
 from failslow.extras.faults.simulated import System
 from failslow.extras.faults.stages import Stages
@@ -97,8 +101,9 @@ def test_an_open_loop_loses_what_a_client_that_waits_would_lose() -> None:
     run = stages_of(10, 10, [10], slow_us=4000)
     point = Point("mine", "leader", "net-slow", MS, 1.0)
     assert sweep.cell_of(point, "", [run], [0]).loss.value == 0
-    open_loop = sweep.cell_of(replace(point, load=OPEN), "", [run], [1])
-    assert (open_loop.loss.value, open_loop.leader_changes) == (0.75, 1)
+    for words in (OPEN, "500/s"):
+        open_loop = sweep.cell_of(replace(point, load=words), "", [run], [1])
+        assert (open_loop.loss.value, open_loop.leader_changes) == (0.75, 1)
 
 
 def test_a_cell_has_the_middle_of_its_runs_and_the_worst_recovery() -> None:
@@ -127,7 +132,7 @@ def test_faults_are_ordered_by_how_strong_they_are(known: Catalogue) -> None:
 
 def test_rows_are_apart_by_every_axis(known: Catalogue) -> None:
     axes = {"target": "follower", "seconds": 1.0, "mix": "read", "value_bytes": 9, "load": OPEN}
-    axes |= {"at": "all", "costs": 50, "system": "etcd", "kind": "cpu-slow"}
+    axes |= {"at": "all", "costs": 50, "system": "etcd", "kind": "cpu-slow", "foreign": True}
     cells = [cell(5, 0.1)] + [cell(5, 0.1, **{name: value}) for name, value in axes.items()]
     assert len(sweep.rows_of(cells, known)) == len(cells)
 
@@ -149,51 +154,46 @@ def test_milder_than_a_weaker_fault_only_beyond_the_intervals() -> None:
     assert row(cell(MS, 0.06), cell(2 * MS, -0.30)).milder == [], "a gain is a cost of 0"
 
 
-class Curve:
-    """Makes cells whose loss grows by itself; remembers them, and may be interrupted."""
-
-    def __init__(self, path: Path, interrupts_after: int = 1000) -> None:
-        self.path, self.left = path, interrupts_after
-        self.known = sweep.read(path, "mine")
-
-    def make(self, points: Sequence[Point]) -> None:
-        for point in points:
-            if not self.left:
-                raise KeyboardInterrupt
-            self.left -= 1
-            loss = min(1.0, (point.amount / (20 * MS)) ** 2)
-            made = replace(cell(point.amount, loss), point=point)
-            sweep.append(self.path, "mine", made)
-            self.known[point] = made
-
-
 POINTS = [Point("mine", "leader", "net-slow", each * MS, 3.0) for each in (1, 100)]
 
 
+def swept_cells(out: Path, known: Catalogue, stop: int = 1000) -> tuple[Cell, ...]:
+    """Their loss grows with the square of the delay. The sweep is interrupted after `stop`."""
+    left = iter(range(stop))
+
+    def make(points: Sequence[Point], ended: sweeps.Ended) -> None:
+        for point in points:
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            loss = min(1.0, (point.amount / (20 * MS)) ** 2)
+            ended(point, replace(cell(point.amount, loss), point=point))
+
+    sweeping = sweeps._Sweeping(out)
+    sweeping.complete("mine", "mine", POINTS, known, make)
+    sweeping.show()
+    (found,) = sweeping.maps["mine"]
+    return found.cells
+
+
 def test_a_danger_zone_is_bisected_until_it_is_known(known: Catalogue, tmp_path: Path) -> None:
-    curve = Curve(tmp_path / "sweep.jsonl")
-    cells = sweep.complete(POINTS, curve.known, curve.make, known)
-    (found,) = sweep.rows_of(cells, known)
-    amounts = [each.point.amount for each in found.cells]
+    amounts = [each.point.amount for each in swept_cells(tmp_path, known)]
     for bound in (6.32 * MS, 14.14 * MS):  # where the curve is at 10 % and at 50 %
         below = max(each for each in amounts if each <= bound)
         above = min(each for each in amounts if each > bound)
         assert above / below <= sweep.RATIO_MAX
     assert all(each == round(each, sweep.DIGITS - len(str(each))) for each in amounts)
-    assert len(cells) < 14
+    assert len(amounts) < 14
 
 
 def test_an_interrupted_sweep_ends_as_one_in_one_go(known: Catalogue, tmp_path: Path) -> None:
-    whole = Curve(tmp_path / "whole.jsonl")
-    wanted = sweep.complete(POINTS, whole.known, whole.make, known)
-    for stop in range(len(wanted)):
-        path = tmp_path / f"{stop}.jsonl"
-        broken = Curve(path, stop)
+    whole = tmp_path / "whole"
+    for stop in range(len(swept_cells(whole, known))):
+        out = tmp_path / f"{stop}"
         with pytest.raises(KeyboardInterrupt):
-            sweep.complete(POINTS, broken.known, broken.make, known)
-        again = Curve(path)
-        assert sweep.complete(POINTS, again.known, again.make, known) == wanted
-        assert len(path.read_text().splitlines()) == len(wanted), "none was made twice"
+            swept_cells(out, known, stop)
+        swept_cells(out, known)
+        for name in (sweeps.CELLS, sweeps.RESULTS, sweeps.PAGE):
+            assert (out / name).read_bytes() == (whole / name).read_bytes()
 
 
 def test_nothing_is_bisected_where_a_replica_has_died(known: Catalogue) -> None:
@@ -253,6 +253,8 @@ def test_finding_3() -> None:
     verdict, seen = judged(3, row(cell(MS, 0.4), cell(2 * MS, 0.6)), row(cell(5, 0.1, "cpu-slow")))
     assert (verdict, seen) == (HOLDS, "net-slow costs 50 % on average, cpu-slow 10 %")
     assert judged(3, row(cell(MS, 0.4)), row(cell(5, 0.3, "cpu-slow")))[0] == DOES_NOT
+    gains = row(cell(MS, 0.0)), row(cell(5, -0.9, "cpu-slow"))
+    assert judged(3, *gains)[0] == UNKNOWN, "neither costs anything"
     assert judged(3, row(cell(MS, 0.4)), row(cell(5, 0.1, "cpu-slow", at="all")))[0] == UNKNOWN
 
 
@@ -384,7 +386,7 @@ def test_the_page_marks_what_is_dangerous() -> None:
         row(cell(5, 1.0, "cpu-slow", leader_changes=1, trouble="it is <dead>")),
     ]
     page = sweep_page.render([("<mine>", rows), ("etcd", rows[:1])])
-    assert page.count('class="danger"') == 2 + 2
+    assert page.count('class="danger first"') == page.count('class="danger last edge"') == 1 + 1
     assert page.count("% ↓<") == 1 + 1
     assert page.count("% ⚑✕<") == 1
     assert "<h2>Slow leader of &lt;mine&gt;</h2>" in page
@@ -392,6 +394,42 @@ def test_the_page_marks_what_is_dangerous() -> None:
     assert "<mine>" not in page
     assert "<dead>" not in page
     assert "-0 %" not in page, "noise is no gain"
+
+
+def test_a_danger_zone_is_outlined_as_a_whole() -> None:
+    losses = (0.0, 0.1, 0.2, 0.9, 0.4, 0.6, 0.9)
+    cells = [cell(at * MS, loss) for at, loss in enumerate(losses, start=1)]
+    cells[3] = replace(cells[3], trouble=f"{sweep.VOID}no byte came late")
+    page = sweep_page.heat("mine", [row(*cells)])
+    classes = re.findall(r'<td(?: class="([a-z ]+)")? style', page)
+    assert classes == [
+        "",
+        "danger first",
+        "danger edge",
+        "danger",
+        "danger",
+        "danger last edge",
+        "",
+    ]
+    assert row(*cells).zone == tuple(cells[1:6])
+    assert row(*cells[:3]).zone == ()
+
+
+def test_a_finding_that_a_foreign_system_cannot_show_has_one_line() -> None:
+    def of(name: str, **axes: object) -> list[Row]:
+        return [row(cell(MS, 0.0, system=name, **axes), cell(2 * MS, 0.9, system=name, **axes))]
+
+    maps = [("lab3", of("lab3")), *((name, of(name, foreign=True)) for name in ("etcd", "redis"))]
+    page = sweep_page.render(maps)
+    *judged, left = page.split("<h2>Findings ")[1:]
+    numbers = [re.findall(r"<tr><td>(\d+)</td>", part) for part in (*judged, left)]
+    foreign = ["1", "2", "7", "9", "11"]
+    assert numbers[:3] == [[*foreign, "13"], foreign, foreign]
+    assert numbers[3] == ["3", "4", "5", "6", "8", "10", "12", "13", "14", "15"]
+    assert (
+        left.count("etcd, redis: not measured: thresholds are in the system&#x27;s settings<") == 1
+    )
+    assert "<td>not measured: one fault alone, or no cost<" in left, "one reason for all systems"
 
 
 def test_systems_stand_beside_each_other() -> None:
@@ -479,8 +517,9 @@ def test_a_sweep_strikes_every_role_of_the_lab() -> None:
     [
         (["--duration", "0"], "'0' is no time from 0.5 to 60 s"),
         (["--duration", "1,soon"], "'soon' is no time from 0.5 to 60 s"),
-        (["--load", "many"], "'many' is no number from 1 to 1,000,000"),
-        (["--value-bytes", "-1"], "'-1' is no number from 1 to 1,000,000"),
+        (["--load", "many"], "'many' is no number from 1 to 1000000"),
+        (["--load", "8,x/s"], "'x' is no number from 1 to 1000000"),
+        (["--value-bytes", "-1"], "'-1' is no number from 1 to 1000000"),
         (["--workload", "write,scan"], "'scan' is none of read, mixed, write"),
         (["--clients", "home"], "'home' is none of leader, one, all"),
     ],
@@ -493,6 +532,29 @@ def test_an_axis_that_makes_no_sense_gets_one_line(
     with pytest.raises(SystemExit):
         parser.parse_args([f"{words[0]}={words[1]}"])
     assert capsys.readouterr().err.splitlines()[-1].endswith(why)
+
+
+def test_a_cell_that_cannot_be_made_is_named_until_it_is(
+    known: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points = [cell(MS, 0.0, mix=mix).point for mix in ("read", "write")]
+    busy, done, missing = {points[0]}, list[Point](), dict[Point, str]()
+
+    def made(_: Bench, __: FaultKind, point: Point) -> Cell:
+        if point in busy:
+            raise CannotDo("too busy")
+        return replace(cell(MS, 0.0), point=point)
+
+    def measure(left: Sequence[Point]) -> None:
+        bench = cast(Bench, SimpleNamespace(program="mine"))
+        sweeps._measure_all(bench, known, missing, left, lambda point, _: done.append(point))
+
+    monkeypatch.setattr(sweeps, "_cell", made)
+    measure(points)
+    assert missing == {points[0]: "mine, net-slow 1 ms, leader, reads: too busy"}
+    busy.clear()
+    measure(points[:1])
+    assert (missing, done) == ({}, [points[1], points[0]])
 
 
 def test_axes_of_the_simulator_need_it(kit: Kit, tmp_path: Path) -> None:
@@ -538,6 +600,19 @@ def test_a_cell_is_a_run_of_the_measuring_program(known: Catalogue, tmp_path: Pa
     wanted += " --fault=net-slow:1000000 --shape=stages:2000,1000,5000 --victim=leader --seed=1"
     assert set(wanted.split()) <= set(first.split())
     assert second.split() == [word.replace("--seed=1", "--seed=2") for word in first.split()]
+
+
+def test_a_load_is_clients_or_a_rate(known: Catalogue, tmp_path: Path) -> None:
+    of = system_of(tmp_path, "lab3")
+    loads = {"08": "--clients=8", "500/s": "--rate=500", OPEN: f"--rate={simulated.OPEN_RATE}"}
+    cells = [cell(MS, 0.0, load=sweeps._load(each)) for each in loads]
+    simulated.made(of, known, cells)
+    words = " ".join(asked(of)).split()
+    assert {each for each in words if each.startswith(("--rate=", "--clients="))} == {
+        *loads.values()
+    }
+    unusual = [each.point.unusual for each in cells]
+    assert unusual == [[], ["open loop at 500/s"], ["open loop"]]
 
 
 def test_a_log_has_one_mix_and_a_dead_replica_is_a_fault(known: Catalogue, tmp_path: Path) -> None:
@@ -592,6 +667,6 @@ def test_the_handbooks_page_has_its_parts(tmp_path: Path) -> None:
     parts = ("style", "map.lab3", "runs.lab3", "short.lab3", "findings.lab3")
     page = swept.fill(tmp_path, "\n".join(f"{{{{ swept.{each} }}}}" for each in parts))
     assert "{{" not in page
-    assert page.count('class="danger"') == 2
+    assert page.count('class="danger ') == 2
     with pytest.raises(KeyError):
         swept.fill(tmp_path, "{{ swept.weather.lab3 }}")

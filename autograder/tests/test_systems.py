@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -639,6 +639,7 @@ def test_a_system_that_does_not_start_says_which_line_is_wrong(
         (("labs", "--system", TEMPLATE, "--clients", "all"), "--simulated, or --system without"),
         (("--system", "no.yaml"), "cannot read no.yaml"),
         (("--system", TEMPLATE, "--system", TEMPLATE), "--system: two have one name (template, te"),
+        (("template", "--system", TEMPLATE), "--system: two have one name (template, template)"),
         (("--system", TEMPLATE, "--target", "pilot"), "template has no pilot, but follower, lead"),
     ],
 )
@@ -656,6 +657,17 @@ def test_a_mix_needs_lines_in_the_file(tmp_path: Path) -> None:
     (system,) = description.load(FILES / "zookeeper" / "system.yaml")
     with pytest.raises(CannotDo, match="reads or writes, not both"):
         sweeps._plan_of(system, sweeps.Options(mixes=("read", "mixed")))
+
+
+def test_an_open_loop_needs_a_command_that_knows_the_rate(tmp_path: Path) -> None:
+    open_loop = sweeps.Options(loads=("8", "500/s"))
+    for command, refused in (("[x, '{clients}']", True), ("[x, '-r{rate}']", False)):
+        work = f"{{command: {command}, lines: '(?P<ended>x)'}}"
+        (system,) = loaded(tmp_path, GOOD.replace('{line: "set {key} {value}"}', work))
+        with pytest.raises(CannotDo, match=r"has no \{rate\}") if refused else nullcontext():
+            sweeps._plan_of(system, open_loop)
+    (system,) = loaded(tmp_path, GOOD)
+    assert sweeps._plan_of(system, open_loop).loads == open_loop.loads
 
 
 def test_clients_are_where_a_point_says(bench: running.SystemBench) -> None:

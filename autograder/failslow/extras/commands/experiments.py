@@ -28,7 +28,7 @@ from failslow.extras.faults import (
     waits,
 )
 from failslow.extras.faults.bench import Bench, LabBench
-from failslow.extras.faults.catalogue import Catalogue, FaultKind
+from failslow.extras.faults.catalogue import Catalogue, FaultKind, Preset
 from failslow.extras.faults.experiment import (
     DEAD,
     HEALTHY,
@@ -212,17 +212,19 @@ def with_waits(bench: Bench, done: Sequence[Experiment]) -> list[Shown]:
 
 def _every(known: Catalogue) -> list[Fault]:
     """One preset of each kind that slows and works here: that of the kind's name, or the first."""
-    faults = []
-    for kind in known.kinds.values():
-        presets = [each for each in known.presets.values() if each.kind == kind.name]
-        presets.sort(key=lambda each: each.name != each.kind)
-        if not kind.slows or not presets:
-            continue
-        if missing := INJECTORS[kind.name].missing():
-            console.note(f"{kind.name}: not on this machine ({missing})")
-        else:
-            faults.append((presets[0].name, kind, presets[0].amount))
-    return faults
+    kinds = [kind for kind in known.kinds.values() if kind.slows]
+    of_kinds = [presets_of(known, kind.name, here=True) for kind in kinds]
+    found = [min(each, key=lambda preset: preset.name != preset.kind) for each in of_kinds if each]
+    return [(each.name, known.kinds[each.kind], each.amount) for each in found]
+
+
+def presets_of(known: Catalogue, kind: str, here: bool) -> list[Preset]:
+    """All strengths of a kind. `here`: none, and a note, if it does not work on this machine."""
+    presets = [each for each in known.presets.values() if each.kind == kind]
+    if here and presets and (missing := INJECTORS[kind].missing()):
+        console.note(f"{kind}: not on this machine ({missing})")
+        return []
+    return presets
 
 
 def _named(known: Catalogue, names: str, strength: str | None) -> list[Fault]:

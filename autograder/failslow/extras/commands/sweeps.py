@@ -1,7 +1,7 @@
 """`kit faults sweep`: runs over strengths, roles, workloads and more, and a map of the costs."""
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +16,7 @@ from failslow.base import atomic, console, records
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
-from failslow.extras.commands import experiments
+from failslow.extras.commands import experiments, parsers
 from failslow.extras.commands.solution import check_out
 from failslow.extras.faults import (
     catalogue,
@@ -31,8 +31,7 @@ from failslow.extras.faults import (
 )
 from failslow.extras.faults.bench import Bench
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
-from failslow.extras.faults.injectors import INJECTORS
-from failslow.extras.faults.sweep import MIXES, OPEN, PLACES, Cell, Point, Row
+from failslow.extras.faults.sweep import A_SECOND, MIXES, OPEN, PLACES, Cell, Point, Row
 from failslow.extras.systems import description, running
 from failslow.extras.systems.description import ANY
 from failslow.lab.labs import load_labs
@@ -45,11 +44,11 @@ RUNS = 2
 CELLS_PER_PAGE = 10
 """Simulated ones, before the page is drawn again."""
 
+NUMBER = parsers.whole(1, 1_000_000)
+
 Axis = TypeVar("Axis", int, float, str)
 Faults = Sequence[tuple[FaultKind, int]]
 
-Subject = tuple[str, AbstractContextManager[Bench], "Options"]
-"""Its name, its cluster and its axes."""
 Ended = Callable[[Point, Cell], None]
 
 
@@ -73,18 +72,18 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     text = "seconds for which a fault holds (3)"
     parser.add_argument("--duration", type=_list(_seconds), dest="durations", help=text)
     text = "bytes of the values that are put (256)"
-    parser.add_argument("--value-bytes", type=_list(_number), dest="value_bytes", help=text)
-    text = "clients that each wait for an answer, or 'open' (8)"
+    parser.add_argument("--value-bytes", type=_list(NUMBER), dest="value_bytes", help=text)
+    text = "clients that wait for answers (8), a rate such as 500/s, or open: 30%% of the capacity"
     parser.add_argument("--load", type=_list(_load), dest="loads", help=text)
     text = f"{', '.join(MIXES)} (write); simulated, or of --system"
     parser.add_argument("--workload", type=_list(_one_of(MIXES)), dest="mixes", help=text)
     text = f"where clients send commands: {', '.join(PLACES)} (leader); simulated, or of --system"
     parser.add_argument("--clients", type=_list(_one_of(PLACES)), dest="places", help=text)
     text = "of a processor's work in per cent: 50 is twice as fast (100); simulated"
-    parser.add_argument("--costs", type=_list(_number), help=text)
+    parser.add_argument("--costs", type=_list(NUMBER), help=text)
     parser.add_argument("--lab", default=None, help="whose system is slow (lab2; simulated: lab3)")
     parser.add_argument("--replicas", type=int, choices=(3, 5, 7), default=3, help="(3)")
-    parser.add_argument("--seeds", type=_number, default=1, help="simulated runs of a cell (1)")
+    parser.add_argument("--seeds", type=NUMBER, default=1, help="simulated runs of a cell (1)")
     text = f"{' and '.join(QUICK_KINDS)} alone, and each holds for 2 s: under ten minutes"
     parser.add_argument("--quick", action="store_true", help=text)
     text = "a system of your own, in place of DIR or beside it; again for more of them"
@@ -101,12 +100,6 @@ def _list(of: Callable[[str], Axis]) -> Callable[[str], tuple[Axis, ...]]:
     return parse
 
 
-def _number(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 1_000_000:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to 1,000,000")
-    return int(text)
-
-
 def _seconds(text: str) -> float:
     try:
         seconds = float(text.removesuffix("s"))
@@ -118,7 +111,10 @@ def _seconds(text: str) -> float:
 
 
 def _load(text: str) -> str:
-    return text if text == OPEN else str(_number(text))
+    if text == OPEN:
+        return text
+    number = text.removesuffix(A_SECOND)
+    return text.replace(number, str(NUMBER(number)), 1)
 
 
 def _one_of(words: Sequence[str]) -> Callable[[str], str]:
@@ -232,7 +228,7 @@ class _Sweeping:
     def __init__(self, out: Path) -> None:
         self.out = out
         self.maps: dict[str, list[Row]] = {}
-        self.missing: dict[str, str] = {}
+        self.missing: dict[Point, str] = {}
 
     def complete(
         self,
@@ -243,22 +239,30 @@ class _Sweeping:
         make: Callable[[Sequence[Point], Ended], None],
         cells_per_page: int = 1,
     ) -> None:
-        """All cells of a system. `make` makes those that are not there yet, and tells of each."""
-        path, wanted = self.out / CELLS, dict.fromkeys(points)
+        """All cells of a system, and those of the bisection between them. `make` makes those that
+        are not there yet, as far as it can, and tells of each. The result hangs on the cells alone:
+        it is the same after an interrupt."""
+        path, wanted = self.out / CELLS, list(dict.fromkeys(points))
         done = sweep.read(path, subject)
+
+        def draw() -> None:
+            self.maps[name] = sweep.rows_of([done[at] for at in wanted if at in done], known)
 
         def ended(point: Point, cell: Cell) -> None:
             sweep.append(path, subject, cell)
             done[point] = cell
             if len(done) % cells_per_page == 0:
-                self.maps[name] = sweep.rows_of([done[at] for at in wanted if at in done], known)
+                draw()
                 self.write()
 
-        def make_all(left: Sequence[Point]) -> None:
-            wanted.update(dict.fromkeys(left))
-            make(left, ended)
-
-        self.maps[name] = sweep.rows_of(sweep.complete(points, done, make_all, known), known)
+        while True:
+            if left := [point for point in wanted if point not in done]:
+                make(left, ended)
+            draw()
+            found = sweep.refinements(self.maps[name], known)
+            if not (more := [point for point in found if point not in wanted]):
+                return
+            wanted += more
 
     def write(self) -> None:
         found = [(name, rows) for name, rows in self.maps.items() if rows]
@@ -275,9 +279,7 @@ class _Sweeping:
         for line in lines:
             table.add_row(*line)
         console.stdout().print(table)
-        for name, rows in self.maps.items():
-            others = [row for other in self.maps.values() if other is not rows for row in other]
-            judged = findings.of(rows, others)
+        for name, judged in findings.of_all(self.maps).items():
             for each in judged:
                 if each.verdict in findings.JUDGED:
                     found = f"finding {each.number} of document 004 {each.verdict}: {each.seen}"
@@ -342,26 +344,26 @@ def handbook() -> list[Options]:
 
 def _measure(kit: Kit, options: Options, sweeping: _Sweeping) -> None:
     systems = [each for path in options.system or () for each in description.load(path)]
-    names = [each.name for each in systems]
+    of_ours = [str(options.directory or "the reference")] if options.with_ours else []
+    names = [*of_ours, *(each.name for each in systems)]
     if len(set(names)) < len(names):
         raise CannotDo(f"--system: two have one name ({', '.join(names)})")
-    plans = [_plan_of(each, options) for each in systems]
-    ours = [_plan_of_lab(kit, options)] if options.with_ours else []
-    programs = ["put_load"] * len(ours) + [slow_syncs.PROGRAM] * bool(systems)
+    plans = [_plan_of_lab(kit, options) for _ in of_ours]
+    plans += [_plan_of(each, options) for each in systems]
+    programs = ["put_load"] * len(of_ours) + [slow_syncs.PROGRAM] * bool(systems)
     cmake.build(kit, targets=[*programs, catalogue.PROGRAM])
     known = catalogue.load(kit)
     faults = _faults(known, options, here=True)
     lab, replicas, out = options.lab or experiments.LAB, options.replicas, options.out
-    subjects: list[Subject] = []
-    for plan in ours:
-        cluster = experiments.cluster_of(kit, known, plan.directory, lab, replicas, out)
-        subjects.append((str(plan.directory or "the reference"), cluster, plan))
-    for system, plan in zip(systems, plans, strict=True):
-        subjects.append((system.name, running.running(kit, known, system, out), plan))
-    for name, cluster, plan in subjects:
+    clusters: list[AbstractContextManager[Bench]] = [
+        experiments.cluster_of(kit, known, options.directory, lab, replicas, out) for _ in of_ours
+    ]
+    clusters += [running.running(kit, known, each, out) for each in systems]
+    for name, cluster, plan in zip(names, clusters, plans, strict=True):
         with cluster as bench:
             experiment.prepare(bench)
             points = plan.points(name, [each for each in faults if bench.can_have(each[0])])
+            points = [replace(point, foreign=name not in of_ours) for point in points]
             make = partial(_measure_all, bench, known, sweeping.missing)
             sweeping.complete(name, _subject(bench), points, known, make)
 
@@ -381,6 +383,10 @@ def _plan_of(system: description.System, options: Options) -> Options:
         raise CannotDo(f"--workload: {system.path} has no load/read")
     if "command" in system.works["write"] and "mixed" in (options.mixes or ()):
         raise CannotDo(f"--workload: the command of {system.path} reads or writes, not both")
+    if not all(map(str.isdecimal, options.loads or ())) and not system.takes_a_rate:
+        raise CannotDo(
+            f"--load: the command of {system.path} has no {{rate}}, so it is no open loop"
+        )
     all_roles = [*system.roles, ANY]
     roles = _roles(system.name, options.targets, all_roles) if options.targets else system.roles
     places = options.places or (system.clients_at,)
@@ -388,18 +394,19 @@ def _plan_of(system: description.System, options: Options) -> Options:
 
 
 def _measure_all(
-    bench: Bench, known: Catalogue, missing: dict[str, str], left: Sequence[Point], ended: Ended
+    bench: Bench, known: Catalogue, missing: dict[Point, str], left: Sequence[Point], ended: Ended
 ) -> None:
     for number, point in enumerate(left, start=1):
         kind = known.kinds[point.kind]
-        words = f"{bench.program}, {injection.in_words(kind, point.amount)}, {point.target}"
+        fault = injection.in_words(kind, point.amount)
+        words = ", ".join([bench.program, fault, point.target, *point.unusual])
         try:
             cell = _cell(bench, kind, point)
         except CannotDo as error:
-            missing[words] = f"{words}: {error}"
-            console.note(f"{number} of {len(left)}: put off: {missing[words]}")
+            missing[point] = f"{words}: {error}"
+            console.note(f"{number} of {len(left)}: put off: {missing[point]}")
             continue
-        missing.pop(words, None)
+        missing.pop(point, None)
         ended(point, cell)
         console.note(f"{number} of {len(left)}: {words}: {_loss(cell)}")
 
@@ -407,8 +414,8 @@ def _measure_all(
 def _cell(bench: Bench, kind: FaultKind, point: Point) -> Cell:
     loaded = replace(bench, value_bytes=point.value_bytes, mix=point.mix, at=point.at)
     load: experiment.Load = ("--clients", point.load)
-    if point.load == OPEN:
-        load = ("--rate", experiment.rate_of(loaded))
+    if point.is_open:
+        load = ("--rate", point.rate or experiment.rate_of(loaded))
     runs = [
         experiment.slow_run(loaded, kind, point.amount, point.target, point.seconds, load)
         for _ in range(RUNS)
@@ -437,19 +444,11 @@ def _faults(known: Catalogue, options: Options, here: bool) -> Faults:
             kind = known.kinds[name]
             found += [(kind, strength.parse(kind, text)) for text in options.strength.split(",")]
         elif name in known.kinds and known.kinds[name].unit != "none":
-            found += _strengths(known, name, here)
+            presets = experiments.presets_of(known, name, here)
+            found += [(known.kinds[name], each.amount) for each in presets]
         else:
             found.append(injection.strength_of(known, name, None))
     return list(dict.fromkeys(found))
-
-
-def _strengths(known: Catalogue, name: str, here: bool) -> Iterator[tuple[FaultKind, int]]:
-    """All presets of a kind, if it works here."""
-    presets = [each for each in known.presets.values() if each.kind == name]
-    if here and presets and (missing := INJECTORS[name].missing()):
-        console.note(f"{name}: not on this machine ({missing})")
-        return
-    yield from ((known.kinds[name], each.amount) for each in presets)
 
 
 def _subject(bench: Bench) -> str:

@@ -12,7 +12,7 @@ from failslow.extras.faults.waits import Grown
 from failslow.extras.site import line_plot
 from failslow.extras.slowness import drawing
 from failslow.extras.slowness.graph import FIRST_CLIENT, Edge, Graph, name_of, what_waits
-from failslow.extras.slowness.html_report import PAGE
+from failslow.extras.slowness.html_report import PAGE, table
 
 STYLE = """<style>
 :root { --series-1: #1a56c4; --series-2: #c2410c; --series-3: #15803d; }
@@ -71,7 +71,7 @@ def _summary(shown: Sequence[Shown]) -> str:
                 cost(done.costs.throughput),
             ]
         )
-    return _table(["fault", "verdict", "latency", "throughput"], rows)
+    return table(["fault", "verdict", "latency", "throughput"], rows)
 
 
 def _experiment(number: int, shown: Shown) -> str:
@@ -117,7 +117,7 @@ def _figures(done: Experiment) -> str:
             ]
         )
     heads = ["run", "puts/s", "mean (ms)", "p50 (ms)", "p99 (ms)", "processor used by others"]
-    return _table(heads, rows)
+    return table(heads, rows)
 
 
 def _percentiles(ordered: Sequence[int]) -> tuple[float, float, float]:
@@ -185,7 +185,7 @@ def _grown(shown: Shown) -> str:
         for each in shown.grown
     ]
     heads = ["waits", "for", "what", "edge", "healthy: mean (ms)", "worst", "fault: mean", "worst"]
-    return _table(heads, rows)
+    return table(heads, rows)
 
 
 def who_waits(shown: Shown, edge: Edge) -> str:
@@ -194,12 +194,3 @@ def who_waits(shown: Shown, edge: Edge) -> str:
 
 def _times(edge: Edge) -> tuple[str, str]:
     return f"{edge.mean_ns / 1e6:.2f}", f"{edge.worst_ns / 1e6:.1f}"
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f'<th scope="col">{each}</th>' for each in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return (
-        f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>'
-        "</table></div>"
-    )

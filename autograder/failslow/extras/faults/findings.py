@@ -1,6 +1,6 @@
 """The findings of document 004, judged by the cells of a sweep."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -29,15 +29,30 @@ class Finding:
     seen: str
 
 
+def of_all(maps: Mapping[str, Sequence[Row]]) -> dict[str, list[Finding]]:
+    """Those of each system, compared with all others. `maps`: their rows by their names."""
+    return {
+        name: of(mine, [row for rows in maps.values() if rows is not mine for row in rows])
+        for name, mine in maps.items()
+    }
+
+
 def of(rows: Sequence[Row], others: Sequence[Row] = ()) -> list[Finding]:
     """All 15, in their order. `rows`: of one system. `others`: those that it is compared with."""
     rows = measured(rows)
+    of_ours = _OF_OURS if any(row.point.foreign for row in rows) else {}
     slow = [row for row in rows if row.point.kind != CRASH]
     found = [
         Finding(1, _SYSTEMS_DIFFER, *_systems_differ([*slow, *measured(others)])),
         *(Finding(number, says, *judge(slow)) for number, says, judge in _OF_ONE),
         Finding(14, _FAIL_EARLY, *_fail_early(rows)),
         *(Finding(number, says, READ, task) for number, says, task in _READ),
+    ]
+    found = [
+        replace(each, verdict=UNKNOWN, seen=of_ours[each.number])
+        if each.number in of_ours
+        else each
+        for each in found
     ]
     return sorted(found, key=lambda each: each.number)
 
@@ -82,11 +97,11 @@ def _worst_before(row: Row, cell: Cell) -> Cell:
 
 
 def _kinds_differ(rows: Sequence[Row]) -> Judged:
-    """By the mean of each fault's strengths, as the document compares them."""
+    """By the mean of each fault's strengths, as the document compares them. A gain is no cost."""
     best = ("", 0.0, "", 0.0, 0.0)
     for place in dict.fromkeys(replace(row.point, kind="") for row in rows):
         means = {
-            row.point.kind: fmean(cell.loss.value for cell in row.cells)
+            row.point.kind: fmean(max(0.0, cell.loss.value) for cell in row.cells)
             for row in rows
             if replace(row.point, kind="") == place
         }
@@ -94,7 +109,7 @@ def _kinds_differ(rows: Sequence[Row]) -> Judged:
         if len(means) > 1 and means[most] - means[least] > best[4]:
             best = (most, means[most], least, means[least], means[most] - means[least])
     if not best[0]:
-        return UNKNOWN, "one fault alone"
+        return UNKNOWN, "one fault alone, or no cost"
     seen = f"{best[0]} costs {_percent(best[1])} on average, {best[2]} {_percent(best[3])}"
     return (HOLDS if best[1] > max(LITTLE, TIMES * best[3]) else DOES_NOT), seen
 
@@ -305,6 +320,13 @@ _READ = (
         "find one test of lab 7 that checks an effect, and one that checks the code",
     ),
 )
+_OF_OURS = {
+    8: "thresholds are in the system's settings: change one, and sweep it as a version",
+    10: "timeouts are in the system's code",
+    13: "thresholds are in the system's settings",
+    15: "tests are the system's own",
+}
+"""By number, why a sweep says nothing of them for a foreign system."""
 
 
 def _pairs(rows: Sequence[Row], **axis: tuple[object, object]) -> Iterator[tuple[Cell, Cell]]:

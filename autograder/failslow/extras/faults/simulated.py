@@ -20,7 +20,7 @@ from failslow.build.recipe import MEASURED, given, load_recipe
 from failslow.extras.faults import catalogue, injection, sweep
 from failslow.extras.faults.catalogue import Catalogue
 from failslow.extras.faults.stages import Stages
-from failslow.extras.faults.sweep import OPEN, Cell, Point
+from failslow.extras.faults.sweep import Cell, Point
 from failslow.lab.labs import Lab, load_labs
 from failslow.lab.submission import collect
 from failslow.measurement.binary import RUN_TIMEOUT_S
@@ -150,5 +150,5 @@ def _command(of: System, point: Point, seed: int) -> list[str | Path]:
     ]
     if of.has_mixes:
         argv.append(f"--mix={MIXES[point.mix]}")
-    rate = f"--rate={OPEN_RATE}" if point.load == OPEN else f"--clients={point.load}"
-    return [*argv, rate]
+    open_loop = f"--rate={point.rate or OPEN_RATE}"
+    return [*argv, open_loop if point.is_open else f"--clients={point.load}"]

@@ -7,7 +7,7 @@ finds that a weaker fault may cost more than a stronger one.
 import json
 import math
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -18,7 +18,8 @@ from failslow.extras.faults.catalogue import Catalogue, FaultKind
 from failslow.extras.faults.stages import SLICE_MS, Stages
 from failslow.extras.faults.verdict import Cost
 
-OPEN = "open"
+OPEN, A_SECOND = "open", "/s"
+"""Loads that do not wait: a share of the capacity, or operations a second, such as 500/s."""
 MIXES = ("read", "mixed", "write")
 PLACES = ("leader", "one", "all")
 LITTLE, MUCH = 0.1, 0.5
@@ -40,8 +41,9 @@ VOID = "void: "
 @dataclass(frozen=True)
 class Point:
     """The coordinates of a cell. `target`: the role that is slow, for `seconds`. `mix`: of MIXES.
-    `load`: clients of a closed loop, or OPEN. `at`: of PLACES, the replicas that clients send to.
-    `costs`: of a processor's work, in per cent: below 100, the processor is faster."""
+    `load`: clients of a closed loop, OPEN, or a rate. `at`: of PLACES, the replicas that clients
+    send to. `costs`: of a processor's work, in per cent: below 100, the processor is faster.
+    `foreign`: the system is known by its file alone."""
 
     system: str
     target: str
@@ -53,15 +55,27 @@ class Point:
     load: str = "8"
     at: str = "leader"
     costs: int = 100
+    foreign: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        return self.load == OPEN or self.rate is not None
+
+    @property
+    def rate(self) -> int | None:
+        """Operations a second, if the point says it."""
+        number = self.load.removesuffix(A_SECOND)
+        return None if number == self.load else int(number)
 
     @property
     def unusual(self) -> list[str]:
         """The axes that are not as in most cells, in words."""
         usual = {each.name: each.default for each in fields(Point)}
+        open_loop = "open loop" if self.load == OPEN else f"open loop at {self.load}"
         words = {
             "mix": "reads" if self.mix == "read" else f"{self.mix} commands",
             "value_bytes": f"values of {self.value_bytes:,} bytes",
-            "load": "open loop" if self.load == OPEN else f"{self.load} clients",
+            "load": open_loop if self.is_open else f"{self.load} clients",
             "at": f"clients at {'one follower' if self.at == 'one' else 'all replicas'}",
             "costs": f"a processor at {self.costs} % of the costs",
         }
@@ -125,6 +139,14 @@ class Row:
         return None
 
     @property
+    def zone(self) -> tuple[Cell, ...]:
+        """All cells of the danger zone, its ends among them. Empty without one."""
+        if not (ends := self.danger_zone):
+            return ()
+        first, last = map(self.cells.index, ends)
+        return self.cells[first : last + 1]
+
+    @property
     def milder(self) -> list[Cell]:
         """Those that clearly cost less than a weaker fault does. A gain is a cost of 0: on few
         cores a slow replica leaves its share to the others."""
@@ -167,7 +189,7 @@ def _short(figure: float) -> float:
 def _loss(point: Point, run: Stages) -> float:
     """A client that waits for each answer does 1 / latency. In a closed loop throughput tells."""
     growth = run.latency_growth
-    if point.load != OPEN or math.isinf(growth):
+    if not point.is_open or math.isinf(growth):
         return run.degradation
     return max(run.degradation, 1 - 1 / (1 + growth))
 
@@ -195,7 +217,7 @@ def _severity(kind: FaultKind, point: Point) -> int:
     return point.amount if kind.unit in STRONGER_IS_MORE else -point.amount
 
 
-# ---- bisection, and all cells ----
+# ---- bisection ----
 
 
 def refinements(rows: Sequence[Row], catalogue: Catalogue) -> list[Point]:
@@ -224,27 +246,6 @@ def _middle(kind: FaultKind, one: int, two: int) -> int | None:
     exact = math.sqrt(low * high)
     middle = round(exact, DIGITS - 1 - math.floor(math.log10(exact)))
     return int(middle) if low < int(middle) < high else None
-
-
-def complete(
-    points: Sequence[Point],
-    known: dict[Point, Cell],
-    make: Callable[[Sequence[Point]], None],
-    catalogue: Catalogue,
-) -> list[Cell]:
-    """The cells of these points and of the bisection between them, in an order of their own. `make`
-    adds to `known` the cells that it can make. The result hangs on `known` alone: it is the same
-    after an interrupt."""
-    wanted = list(dict.fromkeys(points))
-    while True:
-        if left := [point for point in wanted if point not in known]:
-            make(left)
-        cells = [known[point] for point in wanted if point in known]
-        rows = rows_of(cells, catalogue)
-        more = [each for each in refinements(rows, catalogue) if each not in wanted]
-        if not more:
-            return [cell for row in rows for cell in row.cells]
-        wanted += more
 
 
 # ---- the file from which a sweep goes on ----

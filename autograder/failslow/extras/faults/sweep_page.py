@@ -4,22 +4,25 @@ The handbook's page has the same parts.
 """
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 from failslow.extras.faults import findings, sweep
-from failslow.extras.faults.findings import CRASH
+from failslow.extras.faults.findings import CRASH, JUDGED, Finding
 from failslow.extras.faults.sweep import LITTLE, MUCH, Cell, Row
 from failslow.extras.site import line_plot
-from failslow.extras.slowness.html_report import PAGE
+from failslow.extras.slowness import html_report
 
 STYLE = """<style>
 table.heat td { padding: .3rem .5rem; border: 1px solid #8886; text-align: center; color: #111;
  white-space: nowrap; }
 table.heat th { padding-right: .8rem; font-weight: 600; text-align: left; white-space: nowrap; }
 table.heat small { display: block; }
-table.heat .danger { outline: 3px solid #7f1d1d; outline-offset: -3px; }
+table.heat .danger { border-block: 3px solid #7f1d1d; }
+table.heat .first { border-inline-start: 3px solid #7f1d1d; }
+table.heat .last { border-inline-end: 3px solid #7f1d1d; }
+table.heat .edge { border-inline-start: 3px dashed #7f1d1d; }
 table.list td, table.list th { border-bottom: 1px solid #8884; vertical-align: top; }
 .wide { overflow-x: auto; }
 .beside { display: flex; flex-wrap: wrap; column-gap: 2rem; }
@@ -41,8 +44,9 @@ LEGEND = (
     " the fault, by the throughput before it in the same run (document 004, section 2.2). In an"
     " open loop it is the loss of a client that waits for each answer. Faults get stronger to the"
     f" right. Outlined: a danger zone, from at most {100 * LITTLE:.0f} % to at least"
-    f" {100 * MUCH:.0f} %. ↓: clearly less than a weaker fault costs. ⚑: another replica has become"
-    " the leader. ✕: a replica died, or did not catch up. Void: the fault had no effect.</p>"
+    f" {100 * MUCH:.0f} %; its dashed lines are where the loss passes these two. ↓: clearly less"
+    " than a weaker fault costs. ⚑: another replica has become the leader. ✕: a replica died, or"
+    " did not catch up. Void: the fault had no effect.</p>"
 )
 
 
@@ -54,10 +58,11 @@ def render(maps: Sequence[tuple[str, Sequence[Row]]]) -> str:
         found = [(name, [row for row in rows if row.point.target == role]) for name, rows in maps]
         parts = [f"<section>{heat(name, rows)}</section>" for name, rows in found if rows]
         body.append(f'<div class="beside">{"".join(parts)}</div>')
+    of_all = findings.of_all(dict(maps))
     for name, rows in maps:
-        others = [row for _, other in maps if other is not rows for row in other]
-        body += [over_time(name, sweep.measured(rows)), judged(name, rows, others)]
-    return PAGE.format(title=html.escape(title), body="\n".join(body))
+        body += [over_time(name, sweep.measured(rows)), judged(name, of_all[name])]
+    body.append(unjudged(of_all))
+    return html_report.PAGE.format(title=html.escape(title), body="\n".join(body))
 
 
 def heat(name: str, rows: Sequence[Row]) -> str:
@@ -146,14 +151,38 @@ def _amount(cell: Cell) -> str:
     return cell.fault.removeprefix(cell.point.kind).strip()
 
 
-def judged(name: str, rows: Sequence[Row], others: Sequence[Row]) -> str:
-    """A line for each finding of document 004."""
+def judged(name: str, found: Sequence[Finding]) -> str:
+    """A line for each finding of document 004 that a system's cells can judge."""
     lines = [
-        [str(each.number), each.says, each.verdict, each.seen] for each in findings.of(rows, others)
+        [str(each.number), each.says, each.verdict, each.seen]
+        for each in found
+        if each.verdict in JUDGED
     ]
-    heads = ["finding", "it says", "here", "seen"]
     title = f"<h2>Findings of document 004 for {html.escape(name)}</h2>"
-    return title + _table(heads, lines)
+    return title + _table(["finding", "it says", "here", "seen"], lines)
+
+
+def unjudged(found: Mapping[str, Sequence[Finding]]) -> str:
+    """A line for each of the others, with its reasons. `found`: by the systems' names."""
+    reasons: dict[tuple[int, str], dict[str, list[str]]] = {}
+    for name, of_one in found.items():
+        for each in of_one:
+            if each.verdict not in JUDGED:
+                of_number = reasons.setdefault((each.number, each.says), {})
+                of_number.setdefault(f"{each.verdict}: {each.seen}", []).append(name)
+    lines = [
+        [
+            str(number),
+            says,
+            "; ".join(
+                reason if len(names) == len(found) else f"{', '.join(names)}: {reason}"
+                for reason, names in of_number.items()
+            ),
+        ]
+        for (number, says), of_number in sorted(reasons.items())
+    ]
+    title = "<h2>Findings that these cells do not judge</h2>"
+    return title + _table(["finding", "it says", "reason"], lines)
 
 
 def _map(rows: Sequence[Row]) -> str:
@@ -167,11 +196,12 @@ def _map(rows: Sequence[Row]) -> str:
 
 
 def _cell(row: Row, cell: Cell) -> str:
+    classes = _classes(row, cell)
+    within = f' class="{classes}"' if classes else ""
+    amount = html.escape(_amount(cell))
     if cell.is_void:
-        amount = html.escape(_amount(cell))
         why = html.escape(cell.trouble, quote=True)
-        return f'<td style="background:#bbb" title="{why}">void<small>{amount}</small></td>'
-    zone = row.danger_zone
+        return f'<td{within} style="background:#bbb" title="{why}">void<small>{amount}</small></td>'
     marks = "".join(
         mark
         for mark, is_so in (
@@ -181,7 +211,6 @@ def _cell(row: Row, cell: Cell) -> str:
         )
         if is_so
     )
-    outlined = ' class="danger"' if zone and cell in zone else ""
     again = "not in the run" if cell.recovery_s is None else f"after {cell.recovery_s:g} s"
     why = html.escape(
         f"p99 {100 * cell.p99:+.0f} %, recovered {again}, residue {cell.residue:.2f}."
@@ -189,9 +218,19 @@ def _cell(row: Row, cell: Cell) -> str:
         quote=True,
     )
     return (
-        f'<td{outlined} style="background:{_colour(cell.loss.value)}" title="{why}">'
-        f"{round(100 * cell.loss.value)} % {marks}<small>{html.escape(_amount(cell))}</small></td>"
+        f'<td{within} style="background:{_colour(cell.loss.value)}" title="{why}">'
+        f"{round(100 * cell.loss.value)} % {marks}<small>{amount}</small></td>"
     )
+
+
+def _classes(row: Row, cell: Cell) -> str:
+    """The cell's part in the outline of the danger zone, and the edges that bisection has found."""
+    zone = row.zone
+    if cell not in zone:
+        return ""
+    parts = {"danger": True, "first": cell is zone[0], "last": cell is zone[-1]}
+    parts["edge"] = cell in (zone[1], zone[-1])
+    return " ".join(name for name, has in parts.items() if has)
 
 
 def _colour(loss: float) -> str:
@@ -202,11 +241,4 @@ def _colour(loss: float) -> str:
 
 
 def _table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    head = "".join(f'<th scope="col">{html.escape(each)}</th>' for each in heads)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{html.escape(each)}</td>' for each in line)}</tr>" for line in lines
-    )
-    return (
-        f'<div class="wide"><table class="list"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+    return html_report.table(heads, [[html.escape(each) for each in line] for line in lines])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _NUMBERS = struct.Struct("=qq")
-LINKS, SYNCS, STOPS = KINDS = ("links", "syncs", "stops")
+LINKS, SYNCS, STOPS = ("links", "syncs", "stops")
 """Bytes that it sent, and those that came late; syncs, and those that lasted longer; looks at it,
 and those that found it stopped at work."""
 

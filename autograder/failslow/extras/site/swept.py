@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from failslow.extras.faults import sweep, sweep_page
+from failslow.extras.faults import findings, sweep, sweep_page
 from failslow.extras.faults.sweep import Row
 
 RESULTS = Path("docs/assets/sweep.json")
@@ -29,9 +29,14 @@ def fill(site: Path, markdown: str) -> str:
     return WANTED.sub(part, markdown)
 
 
+def _findings(name: str, rows: Sequence[Row], others: Sequence[Row]) -> str:
+    found = findings.of(rows, others)
+    return sweep_page.judged(name, found) + sweep_page.unjudged({name: found})
+
+
 PARTS: dict[str, Callable[[str, Sequence[Row], Sequence[Row]], str]] = {
     "map": lambda name, rows, _: sweep_page.heat(name, rows),
     "runs": lambda name, rows, _: sweep_page.over_time(name, rows),
     "short": lambda name, rows, _: sweep_page.brief([(name, rows)]),
-    "findings": sweep_page.judged,
+    "findings": _findings,
 }

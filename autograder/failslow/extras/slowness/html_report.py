@@ -1,6 +1,7 @@
 """Warnings and graph as HTML that requests nothing."""
 
 import html
+from collections.abc import Sequence
 
 from failslow.extras.slowness import drawing
 from failslow.extras.slowness.graph import Graph
@@ -29,6 +30,16 @@ th, td {{ text-align: left; padding: 0.2rem 0.8rem 0.2rem 0; vertical-align: top
 </body>
 </html>
 """
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """`rows`: cells of HTML."""
+    head = "".join(f'<th scope="col">{html.escape(each)}</th>' for each in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return (
+        f'<div class="wide"><table class="list"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
 
 
 def document(title: str, graph: Graph, warnings: list[Warned]) -> str:
