@@ -29,6 +29,7 @@ from failslow.extras.cluster.ports import HOST
 from failslow.extras.commands import sweeps
 from failslow.extras.faults import (
     control_group,
+    duty_cycle,
     fault_file,
     injection,
     injectors,
@@ -569,6 +570,16 @@ def test_a_replica_that_is_stopped_at_work_is_counted(
         ended.set()
         assert asked.result(), "it was at work"
     assert stopped
+
+
+def test_a_fault_of_the_processor_lasts_from_its_begin_on(
+    bench: running.SystemBench, known: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, until = list[float](), list[float]()
+    monkeypatch.setattr(duty_cycle, "keep", lambda *words: until.append(words[4]))
+    wanted = Injection(known.kinds["cpu-slow"], 50, 0, (), 0.5)
+    injection.inject(bench.place, wanted, lambda: began.append(time.monotonic()))
+    assert until[0] >= began[0] + wanted.seconds, "however long a busy machine takes to begin"
 
 
 def test_a_new_leader_is_seen_by_its_role(

@@ -145,7 +145,6 @@ def _end_of(handle: int) -> select.poll:
 
 def _duty_cycle(period_s: float) -> Hold:
     def hold(place: Place, injection: Injection, begun: Begun) -> bool:
-        until_s = time.monotonic() + injection.seconds
         with ExitStack() as stack:
             opened = replica_processes.opened
             handles = [
@@ -163,6 +162,7 @@ def _duty_cycle(period_s: float) -> Hold:
             with guarded(lambda: send(signal.SIGCONT)), _counted(place, injection) as look:
                 begun()
                 percent, ended = injection.amount, _end_of(processes[0])
+                until_s = time.monotonic() + injection.seconds
                 return duty_cycle.keep(send, ended, percent, period_s, until_s, look)
 
     return hold
