@@ -24,6 +24,9 @@ std::map<PeerId, Duration> DrawPeers(RandomStream& random) {
 
 const std::map<PeerId, Duration> kNearAndFar = {{1, 1ms}, {2, 80ms}};
 
+// Minutes of half seconds: more windows than a detector may count before it forgets.
+constexpr int kVeryLong = 400;
+
 // Twelve spikes, one after another.
 void AddSpikes(Planter& planter, RandomStream& random, std::uint64_t peers) {
   constexpr std::int64_t kSizes[] = {500, 600, 1000, 3000, 10'000};
@@ -32,7 +35,7 @@ void AddSpikes(Planter& planter, RandomStream& random, std::uint64_t peers) {
   for (int i = 0; i < 12; ++i) {
     const PeerId peer = 1 + static_cast<PeerId>(random.Below(peers));
     const std::int64_t size = kSizes[random.Below(5)];
-    const int length = i == 0 ? 45 : kLengths[random.Below(5)];
+    const int length = i == 0 ? kVeryLong : kLengths[random.Below(5)];
     planter.Add({.windows = length, .slow = {{peer, size}}});
     planter.Add({.windows = kGaps[random.Below(3)]});
   }
@@ -41,7 +44,7 @@ void AddSpikes(Planter& planter, RandomStream& random, std::uint64_t peers) {
 GRADED_TEST(
     WaitSpikeRules, HoldForEverySizeAndLength, "4b", 1,
     "Spikes of 5 to 100 times the usual wait are found in each of their windows, one or "
-    "45, and at peers of every distance. Each detector learns from its own windows alone.") {
+    "400, and at peers of every distance. Each detector learns from its own windows alone.") {
   WatchRunner runner(440);
   std::vector<Planter> planters;
   for (std::uint64_t stream = 1; stream <= 4; ++stream) {
@@ -85,7 +88,8 @@ GRADED_TEST(WaitSpikeRules, HoldUnderEveryLoad, "4b", 1,
 
 GRADED_TEST(
     WaitSpikeRules, HoldForSilentPeers, "4b", 1,
-    "A peer that stops answering has a spike, whether its calls stay open or are released.") {
+    "A peer that stops answering has a spike, whether its calls stay open or are released, and "
+    "whether it has answered before in the same window or not.") {
   WatchRunner runner(443);
   Planter planter(runner.seed(1), {{1, 2ms}, {2, 5ms}, {3, 5ms}});
   planter.Add({.windows = 20});
@@ -95,6 +99,10 @@ GRADED_TEST(
   planter.Add({.windows = 10});
   planter.Add({.windows = 30, .silent = {3}, .patience = 100ms});
   planter.Add({.windows = 10});
+  for (const PeerId peer : {1, 2, 3}) {
+    planter.Add({.lingering = {{peer, 7000}}});  // the mean is 7.9 times the usual one
+    planter.Add({.windows = 10});
+  }
   EXPECT_TRUE(runner.FindsTheSpikes(planter));
 }
 
@@ -105,7 +113,7 @@ GRADED_TEST(
   WatchRunner runner(444);
   Planter planter(runner.seed(1), {{1, 2ms}, {2, 4ms}, {3, 20ms}});
   planter.Add({.windows = 20});
-  planter.Add({.windows = 40, .idle = {1, 2, 3}});
+  planter.Add({.windows = kVeryLong, .idle = {1, 2, 3}});
   planter.Add({.windows = 2, .slow = {{2, 500}}});
   planter.Add({.windows = 30, .calls = 4, .load = 2000});
   planter.Add({.windows = 2, .slow = {{1, 500}}});
@@ -115,7 +123,8 @@ GRADED_TEST(
   planter.Add({.windows = 30, .load = 1500, .idle = {1, 2}});
   planter.Add({.windows = 2, .slow = {{3, 500}}});
   planter.Add({.windows = 5});
-  planter.Add({.windows = 30, .idle = {2}});
+  planter.Add({.windows = kVeryLong, .idle = {2}});
+  planter.Add({.windows = 2, .slow = {{2, 500}}});
   planter.Add({.windows = 5});
   // The load grows, and the few calls to peer 2 do not wait longer.
   for (const int few : {1, 4}) {

@@ -9,6 +9,9 @@ namespace {
 
 Duration Percent(Duration time, std::int64_t percent) { return time * percent / 100; }
 
+// The mean of all waits if the open ones, a tenth, are `lingering` percent of the others.
+std::int64_t MeanWith(std::int64_t lingering) { return (9 * 100 + lingering) / 10; }
+
 // Adds `count` waits at the end of the window: of calls at even distances in the latest `span`.
 void AddSince(WaitTimes& waits, std::int64_t count, Duration span) {
   for (std::int64_t i = 0; i < count; ++i) waits.Add(span * (2 * i + 1) / (2 * count));
@@ -85,8 +88,10 @@ void Planter::Add(const Stretch& stretch) {
 
 bool Planter::IsSlow(PeerId peer, const Stretch& stretch) const {
   const auto slow = stretch.slow.find(peer);
-  return (slow != stretch.slow.end() && slow->second >= kSpike) || stretch.silent.contains(peer) ||
-         unanswered_.contains(peer);
+  const auto lingering = stretch.lingering.find(peer);
+  return (slow != stretch.slow.end() && slow->second >= kSpike) ||
+         (lingering != stretch.lingering.end() && MeanWith(lingering->second) >= kSpike) ||
+         stretch.silent.contains(peer) || unanswered_.contains(peer);
 }
 
 std::vector<PeerId> Planter::Spikes(const ActivityWindow& window, const std::set<PeerId>& slow) {

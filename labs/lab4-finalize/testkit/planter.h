@@ -35,7 +35,7 @@ struct Stretch {
   std::map<PeerId, int> busy = {};  // to these peers, this number of calls instead
   int noise = 10;                   // the waits of a window differ from the plan by up to this
   // The waits so far for these peers of the calls that are open at the window's end, of those of
-  // the calls that have ended.
+  // the calls that have ended. They are slow if the mean of both is from kSpike on.
   std::map<PeerId, std::int64_t> lingering = {};
   // One call to these peers takes longer by this.
   std::map<PeerId, Duration> outliers = {};
