@@ -50,9 +50,8 @@ std::string SnapshotAudit::WhyNot(std::uint64_t index, const std::string& snapsh
   if (here != states_.begin()) {
     problem = Follow(std::prev(here)->first, index);
   } else {
-    problem = Begin(snapshot);
+    problem = WhyNotRestored(snapshot);
   }
-  if (problem.empty()) problem = RefuseDamage(snapshot);
   const auto next = std::next(here);
   if (problem.empty() && next != states_.end()) problem = Follow(index, next->first);
   return problem;
@@ -60,14 +59,18 @@ std::string SnapshotAudit::WhyNot(std::uint64_t index, const std::string& snapsh
 
 std::string SnapshotAudit::WhyNotRestored(const std::string& snapshot) {
   const std::string problem = Begin(snapshot);
-  return problem.empty() ? RefuseDamage(snapshot) : problem;
+  return problem.empty() ? RefuseDamage(snapshot, snapshot) : problem;
 }
 
-// The fresh process holds the state at `to` then.
+// The fresh process has had an earlier state, if there is one: nothing of that may be left. It
+// holds the state at `to` then.
 std::string SnapshotAudit::Follow(std::uint64_t from, std::uint64_t to) {
   const std::string& before = states_.at(from);
   const std::string& after = states_.at(to);
-  if (const std::string problem = Begin(before); !problem.empty()) return problem;
+  const auto here = states_.find(from);
+  const auto earlier = here == states_.begin() ? here : std::prev(here);
+  if (const std::string problem = Begin(earlier->second); !problem.empty()) return problem;
+  if (const std::string problem = RestoreOver(before); !problem.empty()) return problem;
   if (const std::string problem = Execute(from, to, before); !problem.empty()) return problem;
   const auto state = State();
   if (!state) return Silence();
@@ -76,6 +79,7 @@ std::string SnapshotAudit::Follow(std::uint64_t from, std::uint64_t to) {
            " has another state after the same entries";
   }
   if (const std::string problem = RestoreOver(before); !problem.empty()) return problem;
+  if (const std::string problem = RefuseDamage(after, before); !problem.empty()) return problem;
   return RestoreOver(after);
 }
 
@@ -140,23 +144,33 @@ std::string SnapshotAudit::ExecuteSome(const KvExecute& some,
   return "";
 }
 
-// Requires: `state` is that of the fresh process.
-std::string SnapshotAudit::RefuseDamage(const std::string& state) {
+// Damages `snapshot`. Requires: `state` is that of the fresh process. It may be another one then.
+std::string SnapshotAudit::RefuseDamage(const std::string& snapshot, const std::string& state) {
   std::vector<std::string> damaged = {std::string(64, '\xc1'),  // MessagePack has no such byte
                                       "\x07",                   // a number of MessagePack
                                       "12345678"};
-  if (!state.empty()) damaged.push_back(state.substr(0, state.size() - 1));
+  if (!snapshot.empty()) damaged.push_back(snapshot.substr(0, snapshot.size() - 1));
   for (const std::string& each : damaged) {
-    if (const std::string problem = RefuseDamaged(each, state); !problem.empty()) return problem;
+    const auto reply = Ask(KvRestore{each});
+    if (!reply) return Silence();
+    if (reply->is_restored) return "Restore accepts bytes that are no snapshot";
+    if (const std::string problem = WhyNotRefused(*reply, state); !problem.empty()) return problem;
   }
-  return "";
+  return RestoreWithAnotherEnd(snapshot, state);
 }
 
-std::string SnapshotAudit::RefuseDamaged(const std::string& damaged, const std::string& state) {
-  const auto reply = Ask(KvRestore{damaged});
+// Only the last byte is wrong. With another one the bytes may be a snapshot, too.
+std::string SnapshotAudit::RestoreWithAnotherEnd(std::string snapshot, const std::string& state) {
+  if (snapshot.empty()) return "";
+  snapshot.back() = '\xc0';  // nil in MessagePack: all can be decoded, and the type is wrong
+  const auto reply = Ask(KvRestore{std::move(snapshot)});
   if (!reply) return Silence();
-  if (reply->is_restored) return "Restore accepts bytes that are no snapshot";
-  if (!reply->is_refused) return "Restore throws no std::runtime_error: " + reply->error;
+  return reply->is_restored ? "" : WhyNotRefused(*reply, state);
+}
+
+// Requires: `reply` is not restored. `state` is that of the fresh process, before and after.
+std::string SnapshotAudit::WhyNotRefused(const KvRestoreReply& reply, const std::string& state) {
+  if (!reply.is_refused) return "Restore throws no std::runtime_error: " + reply.error;
   const auto now = State();
   if (!now) return Silence();
   return *now == state ? "" : "Restore refuses bytes, and has changed the state";

@@ -46,8 +46,9 @@ class SnapshotAudit {
   std::string Execute(std::uint64_t after, std::uint64_t up_to, const std::string& before);
   std::string ExecuteSome(const KvExecute& some, const std::vector<const Reply*>& replies,
                           std::string& before);
-  std::string RefuseDamaged(const std::string& damaged, const std::string& state);
-  std::string RefuseDamage(const std::string& state);
+  std::string RefuseDamage(const std::string& snapshot, const std::string& state);
+  std::string RestoreWithAnotherEnd(std::string snapshot, const std::string& state);
+  std::string WhyNotRefused(const KvRestoreReply& reply, const std::string& state);
   std::string Follow(std::uint64_t from, std::uint64_t to);
 
   // The answer of the fresh process; nothing if it has none.
