@@ -177,10 +177,34 @@ GRADED_TEST(CopilotRounds, AnOwnVoteIsDurable, "5b", 1,
   EXPECT_EQ(decided(), before) << "the pilot's disk is slow, and two of three must have the entry";
 }
 
+// Another replica becomes copilot while the votes are on their way. Its vote is not the witness's.
+void TheWitnessIsThatOfTheProposal() {
+  constexpr Duration kOwnDisk = 100ms;
+  CopilotWorld world({.replicas = 5, .seed = 549, .profile = sim::Profile::TeachingLowJitter()});
+  ASSERT_TRUE(world.WaitForPilots());
+  testkit::Client client(world.cluster.simulator());
+  const SentRequests<FastAccept> proposals(world.cluster);
+  const SentRequests<Commit> commits(world.cluster);
+  world.cluster.Crash(1);
+  world.cluster.Begin(faults::LinkSlow({2, 3, 4}, {0}, 15ms));
+  world.cluster.Begin(faults::FsDelay({0}, kOwnDisk));
+  SubmitTo(client, 0, 1);
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return !proposals.all().empty(); }, 1s))
+      << "the pilot does not propose the command";
+  const Time proposed = world.cluster.now();
+  const View of_another = kCopilots + 1;
+  client.Call(0, Heartbeat{Lane::kCopilot, of_another, {}, {}}, 1s, [](const auto&) {});
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return !commits.all().empty(); }, 1s))
+      << "three of five replicas fast-accept P.1";
+  EXPECT_GE(commits.all().front().when - proposed, kOwnDisk)
+      << "the witness of the proposal is dead, and P.1 is not on the proposer's disk";
+}
+
 GRADED_TEST(
     CopilotRounds, AFastDecisionWithoutTheWitnessIsDurable, "5a", 1,
     "A fast decision without the other pilot's vote is on the proposer's disk before anybody "
-    "hears of it.") {
+    "hears of it. The other pilot is that of the proposal.") {
+  ASSERT_NO_FATAL_FAILURE(TheWitnessIsThatOfTheProposal());
   for (const bool suggests : {false, true}) {
     SCOPED_TRACE(suggests ? "the other pilot suggests another dependency" : "it is dead");
     const int replicas = suggests ? 5 : 3;

@@ -104,6 +104,26 @@ void WhatIsGoneIsLearned() {
       << "a taker hears that P.1 is decided, and does not ask for the decision";
 }
 
+// The pilot's Accept meets a follower that has promised much meanwhile. The copilot is cut off.
+void ARefusedAcceptMakesTheNextBallotHigh() {
+  constexpr Ballot kHigh = FirstBallot(kPilots) + 3000;
+  Stage stage(569);
+  const SentRequests<Accept> accepts(stage.cluster);
+  const SentRequests<Prepare> prepares(stage.cluster);
+  EXPECT_TRUE(stage.Ask(ProposalOfQ(1, 0)).recorded);
+  stage.cluster.Heal();
+  stage.cluster.Partition({1});
+  stage.cluster.Begin(faults::LinkSlow({0}, {kFollower}, 30ms));
+  SubmitTo(stage.client(), 0, 1);
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !accepts.all().empty(); }, 500ms))
+      << "the follower suggests Q.1, and there is no slow path";
+  EXPECT_TRUE(stage.Ask(Prepare{Lane::kPilot, kHigh, 1, true, 0}).promised);
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !prepares.all().empty(); }, 3s))
+      << "the pilot does not take over its entry, which was refused";
+  EXPECT_GT(prepares.all().front().request.ballot, kHigh)
+      << "the refusal of its Accept names the ballot that it must exceed";
+}
+
 // Nobody else waits for the pilot's entry: the copilot gets no command.
 void AMajorityThatReturnsDecides() {
   CopilotWorld world({.replicas = 3, .seed = 560});
@@ -129,6 +149,7 @@ GRADED_TEST(CopilotTakeover, AnEntryIsTakenOverOnce, "5d", 1,
   ASSERT_NO_FATAL_FAILURE(AnOwnPromiseIsDurable());
   ASSERT_NO_FATAL_FAILURE(WhatIsGoneIsLearned());
   ASSERT_NO_FATAL_FAILURE(ATakerThatHasPromisedMoreGivesUp());
+  ASSERT_NO_FATAL_FAILURE(ARefusedAcceptMakesTheNextBallotHigh());
   ASSERT_NO_FATAL_FAILURE(AMajorityThatReturnsDecides());
   CopilotWorld world({.replicas = 3, .seed = 553});
   FrameCounter counter(world.cluster);
