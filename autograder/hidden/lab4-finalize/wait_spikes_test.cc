@@ -112,6 +112,9 @@ GRADED_TEST(
     "and the usual wait stays what it was.") {
   WatchRunner runner(444);
   Planter planter(runner.seed(1), {{1, 2ms}, {2, 4ms}, {3, 20ms}});
+  planter.Add({.windows = 3});
+  planter.Add({.windows = 10, .idle = {1, 2, 3}});
+  planter.Add({.slow = {{2, 500}}});  // the fourth window with evidence: the warm-up goes on
   planter.Add({.windows = 20});
   planter.Add({.windows = kVeryLong, .idle = {1, 2, 3}});
   planter.Add({.windows = 2, .slow = {{2, 500}}});
