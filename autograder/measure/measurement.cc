@@ -6,6 +6,7 @@
 #include <memory>
 #include <stdexcept>
 #include <utility>
+#include <variant>
 
 #include "changing_load.h"
 #include "depfast/host/hosted_runtime.h"
@@ -31,7 +32,9 @@ constexpr std::size_t kUnexplainedBytesMax = sealed::kResidentBytesMax / 8;
 // Its report is a claim, and explains no more than this.
 constexpr std::size_t kExplainedBytesMax = 3 * kUnexplainedBytesMax;
 
-constexpr const char* kChanging = "changing";  // the shape
+// Shapes.
+constexpr const char* kChanging = "changing";
+constexpr const char* kReturning = "return";
 constexpr std::uint64_t kArrivals = 900;       // the stream's number
 
 sim::SimOptions OptionsOf(const RunOptions& options, sim::BackendFactory make_backend) {
@@ -110,6 +113,12 @@ Measurement::FiguresAt Measurement::BeginLoad() {
   const auto figures_of = [](auto load) -> FiguresAt {
     return [load](Time end) { return load->ResultAt(end); };
   };
+  if (options_.shape == kChanging && options_.clients > 0) {
+    const Duration third = (window_.to - window_.from) / 3;
+    const testkit::LoadWindow crowded{window_.from + third, window_.from, window_.to - third};
+    crowd_.emplace(simulator_, commands, options_.clients - 1, crowded);
+    return figures_of(std::make_shared<testkit::ClosedLoop>(simulator_, commands, 1, window_));
+  }
   if (options_.shape == kChanging) {
     return figures_of(
         std::make_shared<ChangingLoad>(simulator_, commands, options_.rate, window_, arrivals));
@@ -127,11 +136,17 @@ void Measurement::BeginOnset() {
   const bool has_stages = HasStages(options_.shape);
   if (!has_stages && options_.shape != kChanging) return;
   Onset onset;
+  const auto slices = (window_.to - window_.from) / testkit::kCompletionsSlot;
+  onset.answers.assign(static_cast<std::size_t>(options_.replicas),
+                       std::vector<std::int64_t>(static_cast<std::size_t>(slices)));
   onset.has_slices = IsOfSweep(options_.shape);
   if (has_stages) {
     const auto plan = PlanOf(options_.shape, faults::CpuSlow({0}, 50), window_);
     onset.fault_from = (plan.front().start - window_.from) / testkit::kCompletionsSlot;
     onset.fault_to = (plan.front().end() - window_.from) / testkit::kCompletionsSlot;
+    if (options_.shape == kReturning && subject_.return_clients) {
+      simulator_.At(plan.front().end() + kReturn, subject_.return_clients);
+    }
   }
   result_.onset = onset;
 }
@@ -166,6 +181,17 @@ void Measurement::OnStep(PeerId replica, const sim::StepInput& input,
     const std::uint64_t reached = subject_.log->HasUpTo(slow);
     if (reached < committed) result_.lag = std::max(result_.lag, committed - reached);
   }
+}
+
+void Measurement::OnOutputsLeave(PeerId replica, Time now,
+                                 const std::vector<sim::Output>& outputs) {
+  if (!result_.onset || now < window_.from || now >= window_.to) return;
+  const auto slice = static_cast<std::size_t>((now - window_.from) / testkit::kCompletionsSlot);
+  result_.onset->answers[static_cast<std::size_t>(replica)][slice] +=
+      std::ranges::count_if(outputs, [](const sim::Output& one) {
+        const auto* sent = std::get_if<sim::SendFrame>(&one);
+        return sent != nullptr && sent->to >= kFirstClient;
+      });
 }
 
 void Measurement::SeeProposers(Time now) {

@@ -35,6 +35,7 @@ class Measurement : private sim::Observer {
  private:
   void OnWorld(Time now, const std::string& what) override { history_.Add(now, what); }
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
+  void OnOutputsLeave(PeerId replica, Time now, const std::vector<sim::Output>& outputs) override;
 
   // A recorder hears of each step before the subject's checker does.
   sim::Simulator& WatchedBy(testkit::Recorder* recorder);
@@ -71,6 +72,7 @@ class Measurement : private sim::Observer {
   const Subject subject_;
   AnswerChecker answers_;
   testkit::LoadWindow window_;
+  std::optional<testkit::ClosedLoop> crowd_;  // of a changing closed loop, all but one client
   std::vector<PeerId> slow_;       // the replicas that the fault strikes
   std::vector<PeerId> proposers_;  // the latest in the window, of a run with an onset
   RunResult result_;

@@ -37,7 +37,8 @@ json ToJson(const Onset& onset, const testkit::LoadResult& load) {
   json line = {{"fault_from", onset.fault_from},
                {"fault_to", onset.fault_to},
                {"means_ns", json::array()},
-               {"new_proposers", onset.new_proposers}};
+               {"new_proposers", onset.new_proposers},
+               {"answers", onset.answers}};
   for (const Duration mean : load.means) line["means_ns"].push_back(mean.count());
   if (!onset.has_slices) return line;
   line["slices_us"] = json::array();

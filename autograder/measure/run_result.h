@@ -31,6 +31,8 @@ struct Onset {
   std::int64_t fault_to = 0;
   // In which other proposers replaced those before.
   std::vector<std::int64_t> new_proposers;
+  // To clients, of each replica in each slice; refusals are among them.
+  std::vector<std::vector<std::int64_t>> answers;
   bool has_slices = false;  // the latencies of each slice are a part of the result
 };
 

@@ -20,6 +20,7 @@ constexpr Duration kWarmUp = 600ms;
 constexpr Duration kHealthyMin = 13s;
 constexpr Duration kHealthyMax = 20s;
 constexpr Duration kAfterOnset = 3s;
+constexpr Duration kAfterReturn = 10s;
 constexpr std::uint64_t kMoments = 902;  // the stream's number
 
 struct Shape {
@@ -80,6 +81,7 @@ Stages ParsedStages(const std::string& shape) {
 std::optional<Stages> StagesOf(const std::string& shape) {
   if (shape == "onset") return Stages{std::nullopt, 10s, kAfterOnset};
   if (shape == "long-onset") return Stages{std::nullopt, 90s, kAfterOnset};
+  if (shape == "return") return Stages{std::nullopt, 10s, kAfterReturn};
   if (shape == "longer-onset") return Stages{std::nullopt, 120s, kAfterOnset};
   return IsOfSweep(shape) ? std::optional(ParsedStages(shape)) : std::nullopt;
 }

@@ -14,15 +14,21 @@ namespace depfast::measure {
 // - under: the fault begins with the window, under load that ran without it
 // - flapping: like under, but the fault comes and goes
 // - long: like before, with a window that holds compaction, snapshots and periodic stalls
-// - changing: the window is long, for a load that changes
+// - changing: the window is long, for a load that changes: in a closed loop one client has company
+//   in the middle third
 // - stages:2000,4000,3000: 2 s of the window before the fault, 4 s with it, 3 s after it (in ms)
 // - onset: stages of 13 to 20 s, drawn, then 10 s and 3 s
 // - long-onset, longer-onset: the same with 90 s and 120 s under the fault
+// - return: an onset with 10 s after the fault; at kReturn clients return to their replicas
 //
 // The load of a run of this shape, if it begins at `start`. Without a fault the shape sets only the
 // window's length. `seed`: of the run, if the fault's begin is drawn. Throws std::invalid_argument,
 // in one line, for an unknown shape; PlanOf, too.
 testkit::LoadWindow WindowOf(const std::string& shape, Time start, std::uint64_t seed = 0);
+
+// After the fault. A slow replica sends its clients away for 5 s more (lab 7, E1), and may need
+// 1.3 s to find itself well.
+inline constexpr Duration kReturn = 7s;
 
 // Whether the fault begins and ends inside the window.
 bool HasStages(const std::string& shape);

@@ -96,3 +96,12 @@ def test_false_alarms_are_counted_in_a_hundred_worlds() -> None:
     assert not bad.passed
     assert values(bad)["ours: false alarms"] == 2 and values(bad)["ours: worlds with one"] == 1
     assert values(bad)["HDFS: false alarms"] == 0
+
+
+def test_crowds_have_all_sizes_of_values_and_no_false_alarm() -> None:
+    plan = adr.plan_clients()
+    assert len(set(plan)) == 100
+    sizes = {word for run in plan for word in run.words if word.startswith("--value-bytes=")}
+    assert len(sizes) == len(adr.VALUE_BYTES)
+    assert adr.section_clients(dict.fromkeys(plan, sample(20))).passed
+    assert not adr.section_clients({plan[0]: sample(20, 30)}).passed

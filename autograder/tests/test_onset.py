@@ -20,6 +20,7 @@ from failslow.measurement.runs import (
     LATENCY,
     LONG_ONSET,
     ONSET,
+    RETURN,
     SPREAD,
     Plan,
     Run,
@@ -113,6 +114,34 @@ def test_the_last_two_seconds_are_afterwards() -> None:
     assert figures.latency_afterwards(course(), slow) == pytest.approx(0.2)
 
 
+def answered(*by_replica: int) -> Sample:
+    """100 commands in each slice, and that number of messages to clients from each replica."""
+    one = course()
+    assert one.onset is not None
+    answers = tuple((count,) * SLICES for count in by_replica)
+    return replace(one, onset=replace(one.onset, answers=answers))
+
+
+@pytest.mark.parametrize(
+    ("by_replica", "away"),
+    [((33, 33, 34), 0.01), ((99, 0, 1), 1.0), ((50, 50, 50), 1.0), ((45, 30, 25), 0.25)],
+)
+def test_a_replica_that_refuses_sends_clients_away(
+    by_replica: tuple[int, ...], away: float
+) -> None:
+    found = answered(*by_replica)
+    assert figures.clients_sent_away(found, course()) == pytest.approx(away)
+    assert figures.clients_kept_away(course(), found) == pytest.approx(away)
+
+
+def test_clients_that_return_are_kept_away_by_the_last_2_s_alone() -> None:
+    one = answered(33, 33, 34)
+    assert one.onset is not None
+    first = (*(33,) * (SLICES - 20), *(0,) * 20)
+    later = replace(one.onset, answers=(first, *one.onset.answers[1:]))
+    assert figures.clients_kept_away(course(), replace(one, onset=later)) == 1
+
+
 def test_leaders_of_a_healthy_run_are_needless() -> None:
     assert figures.needless_leaders(course(new_proposers=(3, 99)), course()) == 2
     assert figures.needless_leaders(course(), course(new_proposers=(140,))) == 0
@@ -131,7 +160,7 @@ def test_each_fault_of_lab_7_has_the_runs_of_one_shape_in_one_world() -> None:
         (ONSET, LATENCY),
         (ONSET, CLOSED),
     }
-    assert {(run.shape, run.load) for run in runs["endpoint"]} == {(ONSET, SPREAD)}
+    assert {(run.shape, run.load) for run in runs["endpoint"]} == {(RETURN, SPREAD)}
     assert {(run.shape, run.load) for run in runs["disk-slow"]} == {(LONG_ONSET, LATENCY)}
     assert {(run.shape, run.load) for run in runs["none"]} == {(CHANGING, FULL)}
     assert {run.profile for run in plan.rest()} == {drawn.profile}
@@ -142,7 +171,7 @@ def test_each_fault_of_lab_7_has_the_runs_of_one_shape_in_one_world() -> None:
     [(SPREAD, ["--clients-at=all", "--clients=1"]), (CLOSED, ["--clients=8"])],
 )
 def test_only_a_client_of_a_slow_follower_asks_all_replicas(load: str, words: list[str]) -> None:
-    run = Run(3, "world-far", load, ONSET, "cpu-slow", 1)
+    run = Run(3, "world-far", load, RETURN, "cpu-slow", 1)
     argv = command(Program(Path("measure"), ("leader", "follower"), Path("replica")), run, 100.0)
     assert sorted(word for word in argv if str(word).startswith("--clients")) == words
 

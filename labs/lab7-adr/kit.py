@@ -1,8 +1,8 @@
 """The knowledge of lab 7 alone: see failslow/extras/lab_kits.py.
 
 `kit bench adr`, `adr_long`, `adr_loads` and `adr_worlds`: the reference's detector beside others,
-all in the same Raft with the same hand-over (document 004, figures 11 to 13). They measure in
-virtual time, so the figures are the same on every machine.
+all in the same Raft with the same hand-over (document 004, figures 11 to 13). `adr_clients` has the
+reference alone. They measure in virtual time, so the figures are the same on every machine.
 """
 
 import json
@@ -370,6 +370,39 @@ def section_worlds(runs: Mapping[System, Sequence[Run]], samples: Samples) -> Se
     return Section("adr_worlds", "A hundred changing worlds", TEXT_OF_WORLDS, found)
 
 
+# ---- a hundred crowds ----
+
+CROWD = 64
+VALUE_BYTES = (64, 256, 4096)
+
+TEXT_OF_CLIENTS = (
+    f"The same worlds. One client waits for each answer. It is one of {CROWD} in the middle third"
+    f" of 60 s. Values have {VALUE_BYTES[0]}, {VALUE_BYTES[1]} or {VALUE_BYTES[2]} bytes."
+)
+
+
+def crowded(profile: str, costs: int, value_bytes: int, seed: int) -> Run:
+    """Without a fault."""
+    words = (f"--profile={profile}", "--shape=changing", f"--clients={CROWD}")
+    sizes = (f"--costs-percent={costs}", f"--value-bytes={value_bytes}")
+    return Run(OURS, (*words, *sizes, f"--seed={seed}"))
+
+
+def plan_clients() -> list[Run]:
+    kinds = list(product(PROFILES, COSTS, VALUE_BYTES))
+    return [crowded(*kinds[seed % len(kinds)], seed) for seed in range(CHANGING_WORLDS)]
+
+
+def run_clients(kit: Kit) -> Section:
+    return section_clients(measure(kit, plan_clients()))
+
+
+def section_clients(samples: Samples) -> Section:
+    alarms = sum(figures.needless_leaders(one, one) for one in samples.values())
+    found = [Figure("ours: false alarms", alarms, "", 0, at_most=True)]
+    return Section("adr_clients", "A hundred crowds", TEXT_OF_CLIENTS, found)
+
+
 # ---- the handbook's results ----
 
 
@@ -394,4 +427,5 @@ LONG_BENCHMARKS = {
     "adr_long": run_long,
     "adr_loads": run_loads,
     "adr_worlds": run_worlds,
+    "adr_clients": run_clients,
 }

@@ -75,13 +75,15 @@ class Onset:
     """The course of a run with an onset, in slices of 100 ms of the window.
 
     `means_ns`: the mean latency of the operations that began in a slice. `new_proposers`: the
-    slices in which another replica began to propose.
+    slices in which another replica began to propose. `answers`: by replica, the messages to
+    clients in each slice; refusals are among them.
     """
 
     fault_from: int
     fault_to: int
     means_ns: tuple[int, ...]
     new_proposers: tuple[int, ...]
+    answers: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -270,6 +272,7 @@ def _parse_onset(onset: dict[str, Any]) -> Onset:
         fault_to=int(onset["fault_to"]),
         means_ns=tuple(int(mean) for mean in onset["means_ns"]),
         new_proposers=tuple(int(slot) for slot in onset["new_proposers"]),
+        answers=tuple(tuple(int(count) for count in each) for each in onset["answers"]),
     )
 
 

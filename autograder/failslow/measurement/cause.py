@@ -44,6 +44,8 @@ OBSERVED = {
     "worst second": "a slow leader leads on, or hands over late",
     "recovery": "a slow leader leads on, or hands over late",
     "latency meanwhile": "a slow leader leads on, or hands over late",
+    "clients sent away": "a replica sends clients away without a fault",
+    "clients kept away": "a replica that was slow does not take its clients back",
     "needless leaders": "a leader hands over without a fault",
 }
 """The causes of figures that are no delay."""

@@ -220,6 +220,28 @@ def needless_leaders(base: Sample, _: Sample) -> float:
     return float(len(_onset(base).new_proposers))
 
 
+def clients_sent_away(base: Sample, _: Sample) -> float:
+    """In the run without a fault, the share of its clients' commands that some replica did not
+    answer."""
+    return _sent_away(base, 0)
+
+
+def clients_kept_away(_: Sample, slow: Sample) -> float:
+    """The same after the fault, when clients have returned."""
+    return _sent_away(slow, -AFTERWARDS_SLICES)
+
+
+def _sent_away(sample: Sample, since: int) -> float:
+    """All replicas have as many commands. A message beyond one for each may be a refusal, and count
+    against the replica with the fewest."""
+    answers = [sum(each[since:]) for each in _onset(sample).answers]
+    completed = sum(sample.completions[since:])
+    if completed <= 0:
+        return NOTHING_COMPLETED
+    refused = max(0, sum(answers) - completed)
+    return 1.0 - len(answers) * (min(answers) - refused) / completed
+
+
 def _ratio(base: Sample, slow: Sample, of: Callable[[Sample], int]) -> float:
     if base.completed <= 0 or slow.completed <= 0 or of(base) <= 0:
         return NOTHING_COMPLETED
@@ -321,6 +343,16 @@ FIGURES = {
         latency_afterwards,
         percent,
         lambda value: f"after the fault, average latency {growth(value)}",
+    ),
+    "clients sent away": _figure(
+        clients_sent_away,
+        percent,
+        "without a fault, a replica did not answer {} of the commands of its clients",
+    ),
+    "clients kept away": _figure(
+        clients_kept_away,
+        percent,
+        "8 s after the fault, a replica did not answer {} of the commands of its clients",
     ),
     "needless leaders": _figure(
         needless_leaders, _number, "without a fault, another replica began to lead {} times"

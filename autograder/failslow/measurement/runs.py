@@ -26,6 +26,7 @@ FLAPPING = "flapping"
 LONG = "long"
 ONSET = "onset"
 LONG_ONSET = "long-onset"
+RETURN = "return"
 CHANGING = "changing"
 
 WORLDS = frozenset(
@@ -42,7 +43,7 @@ WORLDS = frozenset(
 
 PROFILES = frozenset({LOW_JITTER, REALISTIC, SLOW_DISK}) | WORLDS
 LOADS = frozenset({LATENCY, SATURATED, CLOSED, SPREAD, FULL})
-SHAPES = frozenset({BEFORE, UNDER, FLAPPING, LONG, ONSET, LONG_ONSET, CHANGING})
+SHAPES = frozenset({BEFORE, UNDER, FLAPPING, LONG, ONSET, LONG_ONSET, RETURN, CHANGING})
 
 CLIENTS = {CLOSED: 8, SPREAD: 1}
 """Of a closed loop."""
@@ -58,8 +59,8 @@ VARIANTS = (
     (LONG, LOW_JITTER, LATENCY),
     (ONSET, LOW_JITTER, LATENCY),
     (ONSET, LOW_JITTER, CLOSED),
-    (ONSET, LOW_JITTER, SPREAD),
     (LONG_ONSET, LOW_JITTER, LATENCY),
+    (RETURN, LOW_JITTER, SPREAD),
     (CHANGING, LOW_JITTER, FULL),
 )
 """Shape, profile and load of the runs with a fault. Most are of the shortest shape. The profile of
@@ -110,8 +111,7 @@ class Run:
 
 
 class Plan:
-    """All runs of a measurement. Beside a slow follower an onset has the load SPREAD alone: only a
-    client that asks the follower notices it. `seeds_before`: the number of seeds of the shape
+    """All runs of a measurement. `seeds_before`: the number of seeds of the shape
     `before`, or None for that of the settings. A plan with fewer seeds is a part of one with more.
 
     Requires: the settings are drawn."""
@@ -151,7 +151,6 @@ class Plan:
             for shape, profile, load in VARIANTS
             if (shape, profile) in FOR_EVERY_SET or index == (turn if shape != BEFORE else 0)
             if self._settings.shapes.get(row.fault, shape) == shape
-            if shape != ONSET or (load == SPREAD) == (row.victim == FOLLOWER)
             for seed in self._seeds.get(REALISTIC if profile == REALISTIC else shape, ())
         ]
 

@@ -57,6 +57,8 @@ TEST(RunShape, AnOnsetsFaultBeginsAndEndsInTheWindow) {
     begins.insert(plan[0].start);
   }
   EXPECT_GT(begins.size(), 10u) << "the moment is drawn";
+  const testkit::LoadWindow longer = WindowOf("return", kStart, 1);
+  EXPECT_EQ(longer.to, PlanOf("return", kFault, longer)[0].end() + kReturn + 3s);
   EXPECT_TRUE(HasStages("long-onset") && !IsOfSweep("long-onset"));
 }
 

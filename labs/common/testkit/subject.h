@@ -36,6 +36,9 @@ struct Subject {
   // The first reply of `commands` that was not true, as a sentence; empty if all were true. Null if
   // the commands are Submits: AnswerChecker checks their answers.
   std::function<std::string()> untrue;
+  // Clients that ask all replicas in turn (ClientsAt::kAll) return to those that have sent them
+  // away. Null if none does.
+  std::function<void()> return_clients = nullptr;
 };
 
 // Makes the subject of one run. The checker watches `simulator` and writes into `history`. Call it

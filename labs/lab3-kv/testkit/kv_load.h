@@ -36,6 +36,9 @@ class KvLoad {
   // Executes one command. Calls `done` once: true if the command has a reply that is no error.
   void Execute(std::function<void(bool ok)> done);
 
+  // The clients that stay at a replica while they get answers take their places again.
+  void ReturnClients() { have_places_ = false; }
+
   // The first reply that was not true, as a sentence; empty if all were true.
   const std::string& untrue() const { return untrue_; }
 

@@ -23,7 +23,8 @@ Subject MakeStore(int reads_percent, sim::Simulator& simulator, testkit::History
       .untrue =
           [load, checker] {
             return load->untrue().empty() ? checker->FirstViolation() : load->untrue();
-          }};
+          },
+      .return_clients = [load] { load->ReturnClients(); }};
 }
 
 }  // namespace
