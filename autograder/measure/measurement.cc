@@ -35,7 +35,7 @@ constexpr std::size_t kExplainedBytesMax = 3 * kUnexplainedBytesMax;
 // Shapes.
 constexpr const char* kChanging = "changing";
 constexpr const char* kReturning = "return";
-constexpr std::uint64_t kArrivals = 900;       // the stream's number
+constexpr std::uint64_t kArrivals = 900;  // the stream's number
 
 sim::SimOptions OptionsOf(const RunOptions& options, sim::BackendFactory make_backend) {
   sim::SimOptions simulated;

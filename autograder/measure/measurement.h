@@ -73,8 +73,8 @@ class Measurement : private sim::Observer {
   AnswerChecker answers_;
   testkit::LoadWindow window_;
   std::optional<testkit::ClosedLoop> crowd_;  // of a changing closed loop, all but one client
-  std::vector<PeerId> slow_;       // the replicas that the fault strikes
-  std::vector<PeerId> proposers_;  // the latest in the window, of a run with an onset
+  std::vector<PeerId> slow_;                  // the replicas that the fault strikes
+  std::vector<PeerId> proposers_;             // the latest in the window, of a run with an onset
   RunResult result_;
 };
 

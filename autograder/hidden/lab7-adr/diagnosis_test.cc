@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -149,7 +151,7 @@ class AnyGroup {
     odds_ = 2 + Below(5);
     reports_.clear();
     for (PeerId peer = 0; peer < size_; ++peer) {
-      const std::int64_t age = Below(5) == 0 ? 1'250'000'000 : 750'000'000;
+      const std::int64_t age = kAges[Below(kAges.size())];
       if (Below(8) != 0) reports_.push_back({peer, age, AnyLevels(peer)});
     }
     const auto turn = static_cast<std::ptrdiff_t>(Below(reports_.size() + 1));
@@ -166,6 +168,10 @@ class AnyGroup {
   const std::vector<PeerReport>& reports() const { return reports_; }
 
  private:
+  // A report of exactly 1 s counts.
+  static constexpr std::array<std::int64_t, 4> kAges = {0, 750'000'000, 1'000'000'000,
+                                                        1'250'000'000};
+
   Level AnyLevel() {
     if (Below(odds_) == 0) return Level::kFatal;
     return Below(4) == 0 ? Level::kSlow : Level::kWell;
@@ -247,7 +253,7 @@ GRADED_TEST(ClientsOfASlowReplica, OfRandomLevels, "7e", 3,
     if (suspicion.who == Who::kSelf)
       since = 0s;
     else if (any.Below(2) == 0)
-      since = 1s * (1 + any.Below(10)) - 500ms;
+      since = 500ms * (1 + any.Below(20));
     ASSERT_EQ(diagnosis.SendsClientsAway(suspicion, since, any.reports(), any.size()),
               ModelSendsClientsAway(suspicion, since, any.reports(), any.size()))
         << "replica " << any.self() << " of " << any.size();

@@ -48,7 +48,7 @@ void ReplaceALeader(int replicas, const SlowLeader& slow, std::uint64_t seed) {
   EXPECT_TRUE(world.IsLinearizable());
 }
 
-GRADED_TEST(Successors, LeadSoon, "7d", 3,
+GRADED_TEST(Successors, LeadSoon, "7d", 2,
             "With 3, 5 and 7 replicas, and whichever resource of the leader is slow, another "
             "replica leads within 1.5 s and twice the leader's delay.") {
   const std::vector<SlowLeader> all = {
