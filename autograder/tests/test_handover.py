@@ -10,8 +10,7 @@ import pytest
 
 from failslow.base.errors import CannotDo
 from failslow.base.kit import this_kit
-from failslow.extras.bench import detector, load
-from failslow.extras.bench.load import Result
+from failslow.extras.bench import load
 from failslow.extras.cluster import tables
 from failslow.extras.cluster.status import RUNS, ReplicaStatus
 from failslow.extras.commands import handovers
@@ -206,17 +205,6 @@ def test_the_table_has_a_line_for_each_run() -> None:
 
 
 # ---- a benchmark ----
-
-
-def test_a_detector_is_judged_by_pairs_and_by_healthy_runs() -> None:
-    def pairs(share: float) -> list[tuple[Result, Result]]:
-        plain = Result(1000, 100, {}, 0)
-        return [(plain, Result(1000 * (1 - share), 100 * (1 + share), {}, 0))] * 6
-
-    assert detector.section(pairs(0.009), pairs(0.009), 0).passed
-    assert not detector.section(pairs(0.011), pairs(0.009), 0).passed
-    assert not detector.section(pairs(0.009), pairs(0.011), 0).passed
-    assert not detector.section(pairs(0.009), pairs(0.009), 1).passed
 
 
 def test_a_new_leader_is_told_from_a_lost_measurement() -> None:

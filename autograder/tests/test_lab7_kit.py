@@ -7,6 +7,7 @@ from failslow.base.errors import CouldNotGrade
 from failslow.base.kit import this_kit
 from failslow.extras import lab_kits
 from failslow.extras.bench.figures import Section
+from failslow.extras.bench.load import Result
 from failslow.lab.labs import load_labs
 from failslow.measurement.binary import Onset, Sample, without_verdict
 
@@ -105,3 +106,14 @@ def test_crowds_have_all_sizes_of_values_and_no_false_alarm() -> None:
     assert len(sizes) == len(adr.VALUE_BYTES)
     assert adr.section_clients(dict.fromkeys(plan, sample(20))).passed
     assert not adr.section_clients({plan[0]: sample(20, 30)}).passed
+
+
+def test_a_detector_is_judged_by_pairs_and_by_healthy_runs() -> None:
+    def pairs(share: float) -> list[tuple[Result, Result]]:
+        plain = Result(1000, 100, {}, 0)
+        return [(plain, Result(1000 * (1 - share), 100 * (1 + share), {}, 0))] * 6
+
+    assert adr.section_detector(pairs(0.009), pairs(0.009), 0).passed
+    assert not adr.section_detector(pairs(0.011), pairs(0.009), 0).passed
+    assert not adr.section_detector(pairs(0.009), pairs(0.011), 0).passed
+    assert not adr.section_detector(pairs(0.009), pairs(0.009), 1).passed

@@ -3,11 +3,17 @@
 `kit bench adr`, `adr_long`, `adr_loads` and `adr_worlds`: the reference's detector beside others,
 all in the same Raft with the same hand-over (document 004, figures 11 to 13). `adr_clients` has the
 reference alone. They measure in virtual time, so the figures are the same on every machine.
+
+`kit bench detector`: lab 7's store on real sockets, without a fault. Pairs of runs beside lab 3's
+store, which has the same Raft alone, give the cost: that of the detectors, their vitals and the
+exchange of health. Healthy runs show whether a leader stays.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from statistics import fmean
 
@@ -15,9 +21,16 @@ from failslow.base import console, parallel, process, records
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
+from failslow.extras.bench import load, servers, verified
 from failslow.extras.bench.figures import Figure, Plot, Section
+from failslow.extras.bench.load import Load
+from failslow.extras.bench.servers import Servers
+from failslow.extras.bench.verified import Pair
 from failslow.extras.check.step import Counts
+from failslow.extras.cluster import up
+from failslow.extras.faults.verdict import CONFIDENCE
 from failslow.extras.site import benchmarked
+from failslow.lab.labs import load_labs
 from failslow.lab.mutants import variants_of
 from failslow.measurement import figures
 from failslow.measurement.binary import Sample, parse_sample
@@ -403,6 +416,74 @@ def section_clients(samples: Samples) -> Section:
     return Section("adr_clients", "A hundred crowds", TEXT_OF_CLIENTS, found)
 
 
+# ---- real processes ----
+
+PLAIN, WATCHED = "lab3", "lab7"
+CLOSED, OPEN = Load(64), Load(rate=1000)
+COST_PERCENT_AT_MOST = 1.0
+STARTS = 20
+HEALTHY_RUNS, HEALTHY_MS = 10, 60_000
+HEALTHY = Load(8)
+
+TEXT_OF_DETECTOR = (
+    "The stores of labs 3 and 7, three replicas each, with files in memory. The replicas share"
+    " the first core, the load generator has the second. Two clusters run side by side, and windows"
+    f" of {verified.WINDOW_MS} ms alternate between them:"
+    f" {STARTS * verified.PAIRS_OF_A_START} pairs for each load, of {STARTS} starts. Each is the"
+    f" median of the pairs, with the interval in which it is with {100 * CONFIDENCE:.0f} %."
+    f" INCONCLUSIVE: the bar is in the interval. A healthy run is {HEALTHY.describe()} for"
+    f" {HEALTHY_MS // 1000} s, with the files on this machine's disk."
+)
+
+
+def run_detector(kit: Kit) -> Section:
+    servers.check_cores()
+    cmake.build(kit, targets=["put_load"])
+    kinds = _starter(kit, PLAIN, in_memory=True), _starter(kit, WATCHED, in_memory=True)
+    closed, opened = (verified.pairs(kit, kinds, each, STARTS) for each in (CLOSED, OPEN))
+    return section_detector(closed, opened, _changed(kit))
+
+
+def section_detector(closed: Sequence[Pair], opened: Sequence[Pair], changed: int) -> Section:
+    """`changed`: the healthy runs in which another replica led."""
+    lost = [1 - watched.puts_per_second / plain.puts_per_second for plain, watched in closed]
+    grown = [watched.mean / plain.mean - 1 for plain, watched in opened]
+    found = [
+        *verified.judged(f"throughput lost, {CLOSED.describe()}", lost, COST_PERCENT_AT_MOST),
+        *verified.judged(f"mean latency grown, {OPEN.describe()}", grown, COST_PERCENT_AT_MOST),
+        Figure(
+            f"of {HEALTHY_RUNS} healthy runs, with another leader", changed, "", 0, at_most=True
+        ),
+    ]
+    return Section("detector", "The cost of a detector", TEXT_OF_DETECTOR, found)
+
+
+def _changed(kit: Kit) -> int:
+    changed = 0
+    with console.progress("Measuring healthy runs") as advance:
+        for number in range(HEALTHY_RUNS):
+            advance(number, HEALTHY_RUNS, "runs")
+            with _starter(kit, WATCHED, in_memory=False)(kit) as cluster:
+                changed += _has_another_leader(kit, cluster)
+    return changed
+
+
+def _has_another_leader(kit: Kit, cluster: Servers) -> bool:
+    try:
+        load.run(kit, cluster, HEALTHY, window_ms=HEALTHY_MS)
+    except load.LeaderChanged:
+        return True
+    return False
+
+
+def _starter(
+    kit: Kit, lab: str, in_memory: bool
+) -> Callable[[Kit], AbstractContextManager[Servers]]:
+    labs = load_labs(kit)
+    program = up.build(kit, labs, kit.reference, labs.get(lab))
+    return partial(servers.replicas_of, target="kv", program=program, in_memory=in_memory)
+
+
 # ---- the handbook's results ----
 
 
@@ -428,4 +509,5 @@ LONG_BENCHMARKS = {
     "adr_loads": run_loads,
     "adr_worlds": run_worlds,
     "adr_clients": run_clients,
+    "detector": run_detector,
 }

@@ -13,7 +13,6 @@ from failslow.base.kit import Kit
 from failslow.extras import lab_kits
 from failslow.extras.bench import (
     core,
-    detector,
     failover,
     figures,
     kv,
@@ -39,7 +38,6 @@ PEERS = {"raft": raft.PEERS, "kv": kv.PEERS}
 SEEDS_MAX = 1000
 
 IF_NAMED: dict[str, Callable[[Kit], Section]] = {
-    "detector": detector.run,
     "failover": failover.run,
     "snapshot": snapshot.run,
 }
