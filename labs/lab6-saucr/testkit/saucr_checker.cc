@@ -91,9 +91,9 @@ std::optional<LogChecker::StoredSnapshot> SaucrChecker::SnapshotOf(PeerId replic
 
 void SaucrChecker::Violate(Invariant invariant, const std::string& what,
                            std::vector<testkit::EarlierStep> earlier) {
-  const bool is_of_markers =
-      invariant == Invariant::kMarked || invariant == Invariant::kMarkersTrue ||
-      invariant == Invariant::kMapsGoForward || invariant == Invariant::kNaming;
+  const bool is_of_markers = invariant == Invariant::kMarked ||
+                             invariant == Invariant::kMarkersTrue ||
+                             invariant == Invariant::kGoForward || invariant == Invariant::kNaming;
   if (parts_ == Parts::k6A && is_of_markers) return;
   Violations::Violate(invariant, what, std::move(earlier));
 }
@@ -145,7 +145,7 @@ void SaucrChecker::OnRestart(PeerId replica, Time now) {
   Replica fresh;
   fresh.disk = std::move(state.disk);
   fresh.lost_entries = !fresh.disk.SaysAllIsThere() && !fresh.disk.is_damaged();
-  fresh.life_found = fresh.disk.LifeOf(replica);
+  fresh.lives_found = fresh.disk.wal().lives;
   fresh.acked = fresh.disk.last();
   fresh.told = fresh.disk.wal().map;
   state = std::move(fresh);
@@ -184,15 +184,34 @@ bool SaucrChecker::IsRecovering(const Replica& replica) const {
 }
 
 // The f answers that it has used may be any: the least of the largest values of f answers.
-EntryId SaucrChecker::LearnedOf(const Replica& replica, PeerId of) const {
+template <typename Value>
+Value SaucrChecker::Learned(const Replica& replica, std::vector<Value> LleReply::* told,
+                            PeerId of) const {
   const auto minority = static_cast<std::size_t>(quorums_.minority());
   if (!replica.lost_entries || replica.lle_answers.size() < minority) return {};
-  std::vector<EntryId> values;
-  for (const auto& [from, map] : replica.lle_answers) {
-    values.push_back(map[static_cast<std::size_t>(of)]);
-  }
+  std::vector<Value> values;
+  for (const auto& [from, answer] : replica.lle_answers) values.push_back(In(answer.*told, of));
   std::ranges::sort(values);
   return values[minority - 1];
+}
+
+EntryId SaucrChecker::LearnedOf(const Replica& replica, PeerId of) const {
+  return Learned(replica, &LleReply::map, of);
+}
+
+// An answer that comes while the replica is recovering may have been given up.
+void SaucrChecker::CheckLives(PeerId replica, const Lives& lives, const char* message) {
+  const Replica& state = Of(replica);
+  const bool has_learned = state.claims.recovery == Recovery::kRecovered;
+  for (PeerId of = 0; of < std::ssize(lives); ++of) {
+    const Life learned = has_learned ? Learned(state, &LleReply::lives, of) : 0;
+    const Life least = std::max(In(state.lives_found, of), learned);
+    if (In(lives, of) >= least) continue;
+    Violate(Invariant::kGoForward, Name(replica) + " sends " + message + " that names life " +
+                                       std::to_string(In(lives, of)) + " of " + Name(of) +
+                                       "; it has known life " + std::to_string(least));
+    return;
+  }
 }
 
 void SaucrChecker::NoteLogEnd(Replica& replica, PeerId id, EntryId last) {
@@ -233,9 +252,6 @@ void SaucrChecker::OnObservation(PeerId replica, const Observation& seen) {
       break;
     case kRecoveryObservation:
       OnRecovery(replica, static_cast<Recovery>(values[0]), {values[1], values[2]});
-      break;
-    case kFlushObservation:
-      ++coverage_.flushes;
       break;
     default:
       break;

@@ -68,7 +68,6 @@ class SaucrChecker final : public sim::Observer,
     std::uint64_t slow = 0;
     std::uint64_t switches = 0;    // of a leader to fast mode
     std::uint64_t recoveries = 0;  // of replicas that had lost entries
-    std::uint64_t flushes = 0;     // claimed, of all kinds
     std::uint64_t restored = 0;
   };
   const Coverage& coverage() const { return coverage_; }
@@ -143,13 +142,18 @@ class SaucrChecker final : public sim::Observer,
     Leading leading;
     // Of its present run.
     bool lost_entries = false;  // by the markers that it has found
-    Life life_found = 0;        // its own on the disk
-    std::map<PeerId, LleMap> lle_answers;
+    Lives lives_found;          // on its disk
+    std::map<PeerId, LleReply> lle_answers;
     EntryId acked;  // the last entry that it has on its word, of the term of its leader
     bool has_reached_lle = false;  // its log has reached what it had learned
     LleMap told;                   // the largest values in maps that it has sent, or acknowledged
   };
   static std::uint64_t Bit(PeerId replica) { return std::uint64_t{1} << replica; }
+  // The value of a replica; the least one if the list is too short.
+  template <typename Value>
+  static Value In(const std::vector<Value>& values, PeerId of) {
+    return std::cmp_less(of, values.size()) ? values[static_cast<std::size_t>(of)] : Value();
+  }
   Replica& Of(PeerId replica) { return replicas_[static_cast<std::size_t>(replica)]; }
   const Replica& Of(PeerId replica) const { return replicas_[static_cast<std::size_t>(replica)]; }
 
@@ -191,8 +195,10 @@ class SaucrChecker final : public sim::Observer,
   void ReadDisk(PeerId replica, const sim::SimDisk& disk);
   void CheckMarkers(PeerId replica);
   bool IsRecovering(const Replica& replica) const;
-  // The least that a recovered replica has learned of a replica's value, whichever minority of its
-  // answers it has used.
+  // The least that a recovered replica has learned of a replica's value or life, whichever minority
+  // of its answers it has used.
+  template <typename Value>
+  Value Learned(const Replica& replica, std::vector<Value> LleReply::* told, PeerId of) const;
   EntryId LearnedOf(const Replica& replica, PeerId of) const;
   // The replica's log has had this end. Once the log has reached the learned LLE, that says no
   // more.
@@ -230,6 +236,7 @@ class SaucrChecker final : public sim::Observer,
   void CheckNaming(PeerId leader, EntryId last, std::uint64_t recipients);
   void RequireNotRecovering(PeerId replica, const std::string& what);
   void CheckMap(PeerId replica, const LleMap& map, const char* message);
+  void CheckLives(PeerId replica, const Lives& lives, const char* message);
 
   const Parts parts_;
   const Quorums quorums_;

@@ -88,8 +88,10 @@ void SaucrChecker::OnAnswered(PeerId replica, PeerId from, const DecodedFrame& f
       frame, [&](const auto& body) { OnAck(replica, from, frame.header.call, body); });
   VisitReply<LleQuery>(frame, [&](const LleReply& body) {
     const bool is_whole = body.map.size() == replicas_.size();
-    if (!body.recovered || !is_whole) return;
-    state.lle_answers[from] = body.map;
+    // An answer that comes later may say more, and is not asked for.
+    const bool is_late = state.claims.recovery == Recovery::kRecovered;
+    if (!body.recovered || !is_whole || is_late) return;
+    state.lle_answers[from] = body;
     NoteLogEnd(state, replica, state.disk.last());
   });
   VisitReply<FetchLog>(frame, [&](const FetchLogReply& body) {
@@ -138,10 +140,12 @@ void SaucrChecker::OnSentRequest(PeerId replica, PeerId to, const DecodedFrame& 
                       [&](const FetchLog& body) { OnLeads(replica, body.term, "a FetchLog"); });
   VisitBody<LleQuery>(frame, [&](const LleQuery& body) {
     const Replica& state = Of(replica);
-    Require(body.life > state.life_found && state.disk.LifeOf(replica) >= body.life,
-            Invariant::kLivesOnDisk, replica,
+    const Life found = In(state.lives_found, replica);
+    CheckLives(replica, body.lives, "a question about its LLE");
+    Require(body.life > found && state.disk.LifeOf(replica) >= body.life, Invariant::kLivesOnDisk,
+            replica,
             "asks for its LLE in life " + std::to_string(body.life) + "; it has found life " +
-                std::to_string(state.life_found) + " on its disk, which says " +
+                std::to_string(found) + " on its disk, which says " +
                 std::to_string(state.disk.LifeOf(replica)) + " now");
   });
 }
@@ -177,6 +181,7 @@ void SaucrChecker::OnSentAppend(PeerId replica, PeerId to, CallId call,
                                 const AppendEntries& request) {
   OnLeads(replica, request.term, "an AppendEntries");
   CheckMap(replica, request.map, "an AppendEntries");
+  CheckLives(replica, request.lives, "an AppendEntries");
   Beat& beat = Of(replica).leading.beat;
   if (request.beat) OnBeat(beat, to, call);
   // With other machines, reads send beats between the beats.
@@ -312,6 +317,7 @@ void SaucrChecker::OnVoteReply(PeerId replica, const Asked& asked, const Request
 void SaucrChecker::OnAppendReply(PeerId replica, const Asked& asked,
                                  const AppendEntriesReply& reply) {
   OnFrameTerm(replica, reply.term, "an AppendEntries reply");
+  CheckLives(replica, reply.lives, "an AppendEntries reply");
   if (!reply.success) return;
   RequireNotRecovering(replica, "acknowledges");
   Replica& state = Of(replica);
@@ -368,6 +374,7 @@ void SaucrChecker::OnLleReply(PeerId replica, PeerId to, const Asked& asked,
   if (!reply.recovered) return;
   RequireNotRecovering(replica, "answers a question about an LLE");
   CheckMap(replica, reply.map, "an answer about an LLE");
+  CheckLives(replica, reply.lives, "an answer about an LLE");
   const SaucrDisk& disk = Of(replica).disk;
   if (to >= kFirstClient || disk.is_damaged()) return;
   Require(disk.LifeOf(to) >= asked.life, Invariant::kLivesOnDisk, replica,
@@ -383,9 +390,9 @@ void SaucrChecker::CheckMap(PeerId replica, const LleMap& map, const char* messa
     const auto index = static_cast<std::size_t>(of);
     const EntryId least = std::max(state.told[index], LearnedOf(state, of));
     if (map[index] >= least) continue;
-    Violate(Invariant::kMapsGoForward, Name(replica) + " sends " + message + " whose map names " +
-                                           Name(of) + " with " + At(map[index]) +
-                                           "; it has known " + At(least));
+    Violate(Invariant::kGoForward, Name(replica) + " sends " + message + " whose map names " +
+                                       Name(of) + " with " + At(map[index]) + "; it has known " +
+                                       At(least));
     return;
   }
   state.told = map;

@@ -28,7 +28,7 @@ constexpr std::array kWords = std::to_array<Words>({
     {"persisted", "R2, R18"},
     {"silent", "R20"},
     {"LLE", "R21, R25"},
-    {"maps go forward", "R16, R22"},
+    {"maps and lives go forward", "R16, R17, R22"},
     {"lives are durable before answers", "R17"},
     {"data before rounds", "R29"},
     {"elections", "R9, R26", false},
