@@ -36,13 +36,39 @@ Duration LongestSearch(const SentRequests<FetchLog>& questions) {
   return longest;
 }
 
+// A candidate asks for this replica's vote until there is a leader. So it does not campaign itself.
+void LeadWithoutCampaignsOf(PeerId voter, PeerId candidate, EntryId lle, SaucrWorld& world) {
+  const RequestVote request{world.checker.claims(voter).term + 1, candidate, lle, false};
+  const auto leads = [&] { return world.Leader() != kNobody; };
+  for (int i = 0; i < 30 && !leads(); ++i) {
+    world.asker.Call(voter, request, 90ms, [](const auto&) {});
+    world.cluster.RunUntil(leads, 100ms);
+  }
+  ASSERT_TRUE(leads());
+  ASSERT_NE(world.Leader(), voter);
+}
+
+// A leader has chosen replica 3's log, and has asked for it.
+void ChooseReplica3(Stage& stage, const SentRequests<FetchLog>& questions) {
+  stage.Connect({0, 1, 3});
+  ASSERT_NO_FATAL_FAILURE(LeadWithoutCampaignsOf(3, 0, {1, 3}, stage.world));
+  const auto asks_for_entries = [&] {
+    return std::ranges::any_of(questions.all(),
+                               [](const auto& each) { return each.request.first > 0; });
+  };
+  ASSERT_TRUE(stage.world.cluster.RunUntil(asks_for_entries, kElectionTimeoutMax));
+}
+
 // `group` elects a leader that has no data. It must wait for replica 3.
-void WaitForReplica3(std::uint64_t seed, std::vector<PeerId> group) {
+void WaitForReplica3(std::uint64_t seed, std::vector<PeerId> group, bool is_chosen = false) {
   Stage stage(seed, 5);
   SaucrWorld& world = stage.world;
   ASSERT_NO_FATAL_FAILURE(LoseTheData(stage));
-  const SentRequests<AppendEntries> messages(world.cluster);
   const SentRequests<FetchLog> questions(world.cluster);
+  if (is_chosen) {
+    ASSERT_NO_FATAL_FAILURE(ChooseReplica3(stage, questions));
+  }
+  const SentRequests<AppendEntries> messages(world.cluster);
   stage.Connect(group);
   world.cluster.RunFor(900ms);
   const Duration asked = LongestSearch(questions);
@@ -63,24 +89,34 @@ GRADED_TEST(
     Data, ALeaderWaitsForItsData, "6c", 2,
     "A leader that is not whole sends no entries, and overwrites nothing. It asks again, and "
     "gives its term up after a while.") {
-  WaitForReplica3(771, {0, 1, 2});
+  ASSERT_NO_FATAL_FAILURE(WaitForReplica3(771, {0, 1, 2}));
+  WaitForReplica3(780, {0, 1, 2, 4}, /*is_chosen=*/true);
+}
+
+// All answer at once. Nobody has the data, and one of them alone is whole.
+void SearchInVain(std::uint64_t seed) {
+  constexpr Duration kTime = 900ms;
+  Stage stage(seed, 5);
+  const LleMap map = stage.MapOf({0, 1, 2, 3}, {1, 3});
+  stage.TakeThree({0, 1, 2}, {0, 1, 2, 3});
+  ASSERT_TRUE(stage.Ask(3, stage.Message(1, {}, {1}, Mode::kFast, map)));
+  ASSERT_TRUE(stage.CrashAndRecover({0, 1, 2}, {0, 1, 2, 3, 4}));
+  ASSERT_TRUE(stage.Ask(3, stage.Message(1, {1, 1}, {1}, Mode::kFast, map)));
+  ASSERT_TRUE(stage.CrashAndRecover({3}, {0, 1, 3}));
+  ASSERT_EQ(stage.LleOf(3).index, 3U);
+  const SentRequests<FetchLog> questions(stage.world.cluster);
+  stage.Connect({0, 1, 2, 3, 4});
+  stage.world.cluster.RunFor(kTime);
+  EXPECT_GT(questions.all().size(), 0U);
+  EXPECT_LE(questions.all().size(), 4 * (kTime / 5ms)) << "leaders ask without a pause";
+  EXPECT_EQ(stage.world.LastCommitted(), EntryId());
 }
 
 GRADED_TEST(Data, NotFromTheIncomplete, "6c", 2,
-            "An answer of a replica that is not whole does not let a leader give up anything.") {
-  WaitForReplica3(772, {0, 1, 2, 4});
-}
-
-// A candidate asks for this replica's vote until there is a leader. So it does not campaign itself.
-void LeadWithoutCampaignsOf(PeerId voter, PeerId candidate, EntryId lle, SaucrWorld& world) {
-  const RequestVote request{world.checker.claims(voter).term + 1, candidate, lle, false};
-  const auto leads = [&] { return world.Leader() != kNobody; };
-  for (int i = 0; i < 30 && !leads(); ++i) {
-    world.asker.Call(voter, request, 90ms, [](const auto&) {});
-    world.cluster.RunUntil(leads, 100ms);
-  }
-  ASSERT_TRUE(leads());
-  ASSERT_NE(world.Leader(), voter);
+            "An answer of a replica that is not whole does not let a leader give up anything. It "
+            "asks again, after a pause.") {
+  ASSERT_NO_FATAL_FAILURE(WaitForReplica3(772, {0, 1, 2, 4}));
+  SearchInVain(781);
 }
 
 void TakeALog() {
@@ -154,8 +190,25 @@ GRADED_TEST(Data, NobodyHasIt, "6c", 2,
   GiveUp(5, 775, {2, 3});
 }
 
+// A leader that looks for its data hears of a later leader.
+void HearOfALaterLeader(std::uint64_t seed) {
+  Stage stage(seed, 5);
+  ASSERT_NO_FATAL_FAILURE(LoseTheData(stage));
+  SentRequests<FetchLog> questions(stage.world.cluster);
+  stage.Connect({0, 1, 2});
+  ASSERT_TRUE(stage.world.cluster.RunUntil([&] { return !questions.all().empty(); }, 3s));
+  const auto [asks, to, when, question] = questions.all().front();
+  ASSERT_TRUE(stage.Ask(asks, stage.Beat(question.term + 1, Mode::kSlow)));
+  questions.Forget();
+  stage.Connect({});
+  stage.world.cluster.RunFor(2 * kLleRetry);
+  EXPECT_TRUE(questions.all().empty()) << "it leads no longer, and asks for logs";
+}
+
 GRADED_TEST(Data, EndsOlderTerms, "6c", 2,
-            "A replica that was asked for its log takes no more entries of an older term.") {
+            "A replica that was asked for its log takes no more entries of an older term. A leader "
+            "that looks for its data ends its search when it hears of a later one.") {
+  ASSERT_NO_FATAL_FAILURE(HearOfALaterLeader(782));
   Stage stage(776);
   ASSERT_TRUE(stage.Ask(0, stage.Message(1, {}, {1}, Mode::kFast)));
   const auto told = stage.Ask(0, FetchLog{2, 2, 0, 0});
