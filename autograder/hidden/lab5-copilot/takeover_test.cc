@@ -280,7 +280,8 @@ GRADED_TEST(CopilotTakeover, AllThatIsLateIsTakenOver, "5d", 1,
 GRADED_TEST(CopilotTakeover, ThePatienceFollowsTheNetwork, "5d", 1,
             "The patience before a takeover is short while the replicas are near, and long while "
             "they are distant, also if that changes.") {
-  CopilotWorld world({.replicas = 3, .seed = 562});
+  // A stall of a disk delays a command, too.
+  CopilotWorld world({.replicas = 3, .seed = 562, .profile = sim::Profile::TeachingLowJitter()});
   FrameCounter counter(world.cluster);
   ASSERT_TRUE(world.WaitForPilots());
   ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
