@@ -39,8 +39,8 @@ int WorkMeter::Take() {
 
 Duration ProcessorVital::Value(Duration took, Duration cost) {
   const Duration of_a_millisecond = took * (1ms / 1ns) / (cost / 1ns);
-  Duration step = kFirstStep;
-  while (step < of_a_millisecond) step *= 2;
+  Duration step = 1ms;
+  while (step + step / 4 < of_a_millisecond) step *= 2;
   return step;
 }
 

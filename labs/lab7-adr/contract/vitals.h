@@ -81,8 +81,8 @@ class ProcessorVital {
  public:
   explicit ProcessorVital(const ProcessorMeter& meter) : meter_(meter) {}
 
-  // Of steps that took so long, and cost so much. Rounded up to kFirstStep times a power of two:
-  // beside other programs it drifts by a few tenths, which no command notices.
+  // Of steps that took so long, and cost so much: the nearest power of two, in ms. Beside other
+  // programs it drifts by a few tenths, which no command notices.
   // Requires: cost > 0.
   static Duration Value(Duration took, Duration cost);
 
@@ -94,7 +94,6 @@ class ProcessorVital {
   bool is_saturated() const;
 
  private:
-  static constexpr Duration kFirstStep = 1250us;
   static constexpr std::size_t kSlices = kSecond / kTickInterval;
 
   struct Mark {
