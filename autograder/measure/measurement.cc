@@ -136,7 +136,9 @@ void Measurement::BeginOnset() {
   const bool has_stages = HasStages(options_.shape);
   if (!has_stages && options_.shape != kChanging) return;
   Onset onset;
-  const auto slices = (window_.to - window_.from) / testkit::kCompletionsSlot;
+  // The last one may be shorter.
+  const auto slices = (window_.to - window_.from + testkit::kCompletionsSlot - Duration(1)) /
+                      testkit::kCompletionsSlot;
   onset.answers.assign(static_cast<std::size_t>(options_.replicas),
                        std::vector<std::int64_t>(static_cast<std::size_t>(slices)));
   onset.has_slices = IsOfSweep(options_.shape);

@@ -25,7 +25,8 @@ struct Evidence {
   std::vector<std::pair<PeerId, UnfinishedRow>> unfinished;
 };
 
-// The times of a run with stages, in slices of kCompletionsSlot from the window's begin on.
+// The times and messages of a run with stages, or of a changing load, in slices of
+// kCompletionsSlot from the window's begin on.
 struct Onset {
   std::int64_t fault_from = 0;  // without a fault it is the same time
   std::int64_t fault_to = 0;

@@ -221,8 +221,8 @@ def needless_leaders(base: Sample, _: Sample) -> float:
 
 
 def clients_sent_away(base: Sample, _: Sample) -> float:
-    """In the run without a fault, the share of its clients' commands that some replica did not
-    answer."""
+    """In the run without a fault, the part of its share of the commands that the least helpful
+    replica did not answer."""
     return _sent_away(base, 0)
 
 

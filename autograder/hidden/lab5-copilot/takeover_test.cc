@@ -118,9 +118,14 @@ void ARefusedAcceptMakesTheNextBallotHigh() {
   ASSERT_TRUE(stage.cluster.RunUntil([&] { return !accepts.all().empty(); }, 500ms))
       << "the follower suggests Q.1, and there is no slow path";
   EXPECT_TRUE(stage.Ask(Prepare{Lane::kPilot, kHigh, 1, true, 0}).promised);
-  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !prepares.all().empty(); }, 3s))
+  const auto of_pilot = [&] {
+    return std::ranges::find_if(prepares.all(), [](const auto& each) {
+      return each.from == 0 && each.request.lane == Lane::kPilot;
+    });
+  };
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return of_pilot() != prepares.all().end(); }, 3s))
       << "the pilot does not take over its entry, which was refused";
-  EXPECT_GT(prepares.all().front().request.ballot, kHigh)
+  EXPECT_GT(of_pilot()->request.ballot, kHigh)
       << "the refusal of its Accept names the ballot that it must exceed";
 }
 

@@ -123,6 +123,7 @@ struct DrainWorld : HandoverWorld {
   void Drain() {
     writer.set_first(leader);
     Start(writer, 1, {"INCR", "n"});
+    cluster.RunFor(5ms);
     FindsItselfSlow(leader, {Well(heir())});
   }
 
@@ -153,7 +154,7 @@ GRADED_TEST(Drains, MayEndInVain, "7d", 1,
     DrainWorld world(seed);
     ASSERT_NE(world.leader, kNobody);
     world.cluster.Begin(faults::CutFault({world.leader}, {world.heir()}));
-    world.cluster.Begin(faults::NetSlow({world.third()}, 60ms));
+    world.cluster.Begin(faults::NetSlow({world.third()}, 130ms));
     world.Drain();
     world.cluster.RunFor(1s);
     EXPECT_EQ(world.checker.sent().size(), 0u) << "messages";

@@ -91,7 +91,7 @@ void SaucrChecker::OnAnswered(PeerId replica, PeerId from, const DecodedFrame& f
     // An answer that comes later may say more, and is not asked for.
     const bool is_late = state.claims.recovery == Recovery::kRecovered;
     if (!body.recovered || !is_whole || is_late) return;
-    state.lle_answers[from] = body;
+    state.lle_answers.try_emplace(from, body);  // an earlier one counts, too
     NoteLogEnd(state, replica, state.disk.last());
   });
   VisitReply<FetchLog>(frame, [&](const FetchLogReply& body) {

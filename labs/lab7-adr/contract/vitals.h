@@ -81,8 +81,8 @@ class ProcessorVital {
  public:
   explicit ProcessorVital(const ProcessorMeter& meter) : meter_(meter) {}
 
-  // Of steps that took so long, and cost so much: the nearest power of two, in ms. Beside other
-  // programs it drifts by a few tenths, which no command notices.
+  // Of steps that took this time, and had this cost. It is rounded to a power of two, in ms: up
+  // from 1.25 times the lower one. Beside other programs it drifts, and no command notices.
   // Requires: cost > 0.
   static Duration Value(Duration took, Duration cost);
 

@@ -240,7 +240,7 @@ def _check_names(system: System, content: Mapping[str, Any]) -> None:
 
 
 def _filled(content: Mapping[str, Any]) -> list[Any]:
-    """What has names in a question or in work."""
+    """The values of a question, or of work, in which braces hold names."""
     return [value for key, value in content.items() if key not in WITHOUT_NAMES]
 
 
