@@ -63,7 +63,7 @@ FIRST_ERROR = re.compile(r"^(.*?(?:error|undefined reference|multiple definition
 
 @dataclass(frozen=True)
 class Options:
-    """`alone`: nothing else builds now, so use every core, and show progress and warnings.
+    """`alone`: nothing else runs now, so show progress and warnings.
     `sandbox`: around the compiler, for sources of somebody else. What was compiled without is not
     used then. `end`: of the compiler's time. `links`: False for objects alone."""
 
@@ -107,9 +107,9 @@ def build_submission(
             builder = _Builder(kit, labs, recipe, where, options.end, submission.files)
             if options.alone:
                 with console.progress(_title(targets), kit.paces) as advance:
-                    builder.compile_side_by_side(targets, advance)
+                    builder.compile(targets, advance)
             else:
-                builder.compile(targets)
+                builder.compile(targets, lambda done, total, now: None)
             if options.links:
                 builder.link(targets)
         if options.alone and not sandbox:
@@ -176,17 +176,14 @@ class _Builder:
         self.warnings: list[str] = []
         """The compiler's warnings about sources that it compiled, by source."""
 
-    def compile_side_by_side(self, targets: list[Target], advance: console.Advance) -> None:
+    def compile(self, targets: list[Target], advance: console.Advance) -> None:
+        """On every core: beside another lab's tests, too, which leave cores idle as they end."""
         parallel.run_all(
             self._jobs(targets),
             lambda job: self._compile_one(*job),
             advance,
             lambda job: Path(job[1]).name,
         )
-
-    def compile(self, targets: list[Target]) -> None:
-        for job in self._jobs(targets):
-            self._compile_one(*job)
 
     def _jobs(self, targets: list[Target]) -> list[tuple[Path, str, list[str]]]:
         """Object, source and include flags of everything to compile, each object once."""

@@ -97,7 +97,7 @@ class _Programs:
         self._replicas: dict[str, Path] = {}
 
     def begin(self, lab: Lab) -> None:
-        """Builds the replica beside other work, by one job. `replica` waits for it, and raises its
+        """Builds the replica beside other work. `replica` waits for it, and raises its
         errors. Does nothing where the kit must be built first."""
         if lab.id not in self._replicas and self._steps.is_built(lab):
             self._begun[lab.id] = self._beside.submit(self._build, lab, alone=False)
