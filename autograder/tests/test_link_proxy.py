@@ -1,10 +1,11 @@
 """The proxy before replicas that know nothing of files of faults, with sockets of its own."""
 
+import asyncio
 import os
 import random
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -226,6 +227,40 @@ def test_the_kits_own_clients_are_known_by_their_address(faults: Faults) -> None
         near.sendall(b"hello")
         assert received(there, 5) == b"hello"
         assert tally.read(faults.layout.tally(1, tally.LINKS)) == Count(0, 0), "no replica spoke"
+
+
+def test_a_small_part_waits_for_no_receipt_of_the_one_before(
+    faults: Faults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_delay = []
+
+    class Seen(link_proxy.Link):
+        def __init__(self, late_s: Callable[[int], float], to: asyncio.StreamWriter) -> None:
+            super().__init__(late_s, to)
+            end = to.get_extra_info("socket")
+            without_delay.append(end.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0)
+
+    async def pass_nothing(own: socket.socket, listener: socket.socket) -> None:
+        door = Door(0, listener, own.getsockname()[1])
+        known = Delays(faults.layout, faults.known), SocketOwners(lambda: {})
+        done = asyncio.Event()
+
+        async def one(near: asyncio.StreamReader, to_near: asyncio.StreamWriter) -> None:
+            await link_proxy._connect(door, *known, near, to_near)
+            done.set()
+
+        async with await asyncio.start_server(one, sock=listener):
+            with connect(listener.getsockname()[1]):
+                pass
+            there, _ = await asyncio.get_running_loop().sock_accept(own)
+            there.close()
+            await done.wait()
+
+    monkeypatch.setattr(link_proxy, "Link", Seen)
+    with ports.listen(ports.ANY) as own:
+        own.setblocking(False)
+        asyncio.run(pass_nothing(own, ports.listen(ports.ANY)))
+    assert without_delay == [True, True]
 
 
 def test_a_replica_that_does_not_run_takes_no_connection(faults: Faults) -> None:
