@@ -65,7 +65,6 @@ class SlowSyncs {
       throw std::system_error(ENOTSUP, std::generic_category(),
                               "the kernel counts no written bytes");
     }
-    TakeWrittenBytes(program);
   }
 
   int Sync(int number, int fd, pid_t process) {
