@@ -69,6 +69,16 @@ TEST(TwoProposers, ARunWithStagesHasSlicesAndNoNewProposer) {
   EXPECT_GT(Measure(options).load.completed, result.load.completed) << "cheaper steps, more done";
 }
 
+TEST(TwoProposers, AWindowMayEndWithinASlice) {
+  RunOptions options = Options("net-slow");
+  options.victim = "pilot";
+  options.shape = "stages:100,250,300";
+  const RunResult result = Measure(options);
+  ASSERT_EQ(result.error, "");
+  ASSERT_TRUE(result.onset);
+  for (const auto& slices : result.onset->answers) EXPECT_EQ(slices.size(), 7u);
+}
+
 // Document 002, figure 10: a leader and a follower of five.
 TEST(TwoProposers, OneMayBeSlowWithAFollower) {
   RunOptions options = Options("net-slow");
