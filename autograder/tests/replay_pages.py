@@ -25,17 +25,18 @@ HOVER_EVERYWHERE = """
 (() => {
   const canvas = document.getElementById("diagram");
   const box = canvas.getBoundingClientRect();
-  const told = new Set();
-  for (let y = box.top; y < box.bottom; y += 3) {
-    for (let x = box.left + 100; x < box.right; x += 6) {
+  const tip = document.getElementById("tip");
+  const told = new Map();  // by the tip's HTML: only its text needs a layout
+  for (let y = box.top; y < box.bottom; y += 5) {
+    for (let x = box.left + 100; x < box.right; x += 10) {
       canvas.dispatchEvent(new MouseEvent("mousemove",
         {clientX: x, clientY: y, view: window, bubbles: true}));
-      if (document.body.dataset.hovered === "KIND") {
-        told.add(document.getElementById("tip").innerText.replace(/\\s+/g, " "));
+      if (document.body.dataset.hovered === "KIND" && !told.has(tip.innerHTML)) {
+        told.set(tip.innerHTML, tip.innerText.replace(/\\s+/g, " "));
       }
     }
   }
-  return [...told].sort();
+  return [...new Set(told.values())].sort();
 })()
 """
 
