@@ -15,7 +15,7 @@
 namespace depfast::kv {
 namespace {
 
-constexpr std::uint64_t kKeys = 3000;
+constexpr std::uint64_t kManyKeys = 3000;
 
 std::string Key(std::uint64_t number) { return "key " + std::to_string(number); }
 
@@ -75,12 +75,13 @@ TEST(FirstKeyIn, ReadsNoFurtherThanTheBytes) {
 TEST(StoreExpect, ChangesNothing) {
   KvStore store;
   std::uint64_t index = 0;
-  for (; index < kKeys; ++index) {
+  for (; index < kManyKeys; ++index) {
     store.Apply(index + 1, EncodeCommand({"SET", Key(index), std::string(index % 700, 'v')}));
   }
   const std::string before = store.Snapshot();
   std::vector<std::string> commands = {"", "no command", std::string(300, '\xff')};
-  for (std::uint64_t number = 0; number < 2 * kKeys; number += 7) {  // half of the keys are absent
+  for (std::uint64_t number = 0; number < 2 * kManyKeys;
+       number += 7) {  // half of the keys are absent
     commands.push_back(EncodeCommand({"SET", Key(number), "new"}));
     commands.push_back(EncodeCommand({"DEL", Key(number), Key(number + 1)}));
     commands.push_back(EncodeCommand({"SESSION", "1", "2", "INCR", Key(number)}));
