@@ -91,7 +91,8 @@ class Grade:
         """'3 of 41 lines lost points: 12 points in all.'"""
         lost = sum(1 for row in self.rows if not row.earned)
         points = round(self.max_score - self.score, 2)
-        return f"{lost} of {len(self.rows)} lines lost points: {points:g} points in all."
+        unit = "point" if points == 1 else "points"
+        return f"{lost} of {len(self.rows)} lines lost points: {points:g} {unit} in all."
 
     @property
     def without_verdict(self) -> list[TestRow]:
