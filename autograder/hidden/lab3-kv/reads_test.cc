@@ -153,9 +153,27 @@ GRADED_TEST(KvReads, AreConfirmedByLaterMessages, "reads", 3,
   }
 }
 
+// A leader is cut off before an entry of its term is committed. Its reads wait for that.
+void ReadsBeforeTheFirstCommit() {
+  KvWorld world({.replicas = 3, .seed = 747});
+  const PeerId first = world.WaitForProposer();
+  ASSERT_NE(first, kNobody);
+  world.cluster.Crash(first);
+  const PeerId leader = WaitForSuccessor(world, first);
+  ASSERT_NE(leader, kNobody) << "two of three replicas elect no leader";
+  world.cluster.Begin(faults::CutFault({leader}, world.Others(leader)));
+  const std::vector<Time> times = Every(45ms, world.cluster.now() + 1ms, 450ms);
+  ReadsUnderWay reads(world, leader, times);
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return reads.left == 0; }, 4s))
+      << reads.left << " reads have no answer: their leader has committed nothing";
+  EXPECT_EQ(reads.refused, times.size()) << "a read has no answer, or another";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
 GRADED_TEST(KvReads, AreRefusedWithoutAMajority, "reads", 2,
             "A leader that hears no majority answers each read that it cannot confirm with "
-            "TRYAGAIN.") {
+            "TRYAGAIN, also if it has committed nothing yet.") {
+  ASSERT_NO_FATAL_FAILURE(ReadsBeforeTheFirstCommit());
   for (const int replicas : {3, 5}) {
     KvWorld world({.replicas = replicas, .seed = 746});
     const PeerId leader = world.WaitForProposer();
