@@ -289,10 +289,11 @@ GRADED_TEST(RaftGrace, IsNotThatOfTheOwnDisk, "4a-raft", 1,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+constexpr std::uint64_t kLaterTerm = 1000;
+
 // A leader hears of a later term while it waits for a quorum, or within the grace after it. Then it
 // hears nobody.
 void ExpectNoRoundsLeft(Duration quorum_takes) {
-  constexpr std::uint64_t kLaterTerm = 1000;
   FinalizeWorld world({.replicas = 3, .seed = 452});
   const PeerId leader = world.WaitForProposer();
   ASSERT_NE(leader, kNobody);
@@ -321,11 +322,60 @@ void ExpectNoRoundsLeft(Duration quorum_takes) {
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+// The chunks of snapshots that leaders of earlier terms have sent.
+class EarlyChunks : private sim::Observer {
+ public:
+  explicit EarlyChunks(sim::Simulator& simulator) { simulator.AddObserver(this); }
+
+  int count() const { return count_; }
+
+ private:
+  void OnFrame(sim::FrameStage stage, PeerId, PeerId, Time, const Bytes& frame) override {
+    if (stage != sim::FrameStage::kQueued) return;
+    std::string error;
+    const auto sent = DecodeFrame(*frame, error);
+    if (!sent || sent->header.kind != FrameKind::kRequest) return;
+    if (sent->header.method != raft::InstallSnapshot::kMethod) return;
+    const auto chunk = DecodeBody<raft::InstallSnapshot>(sent->body, error);
+    if (chunk && chunk->term < kLaterTerm) ++count_;
+  }
+
+  int count_ = 0;
+};
+
+// A follower takes a snapshot when its leader hears of a later term.
+void ADeposedLeaderEndsItsTransfer() {
+  constexpr std::size_t kValueBytes = 256 * 1024;  // of the snapshot, too: several chunks
+  FinalizeWorld world({.replicas = 3, .seed = 457});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  const PeerId away = world.Others(leader)[0];
+  world.cluster.Partition({away});
+  ASSERT_EQ(world.Write(leader, 300ms, {.interval = 10ms, .bytes = kValueBytes}).size(), 30u);
+  world.cluster.Heal();
+  world.cluster.Begin(faults::LinkSlow({away}, {leader}, 50ms));
+  const EarlyChunks chunks(world.cluster.simulator());
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return chunks.count() > 1; }, 3s))
+      << "a follower that missed 7.5 MB is sent no snapshot";
+  testkit::Client client(world.cluster.simulator());
+  client.Call(leader, raft::RequestVote{kLaterTerm, away, 1000, kLaterTerm, false}, 1s,
+              [](const auto&) {});
+  world.cluster.RunFor(5ms);
+  const int before = chunks.count();
+  world.cluster.RunFor(2s);
+  EXPECT_EQ(chunks.count(), before)
+      << "chunks of a snapshot: the leader goes on with it after it has heard of a later term";
+  world.cluster.Heal();
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
 GRADED_TEST(RaftGrace, OfADeposedLeaderEnds, "4a-raft", 1,
             "A leader that is deposed while a round waits for its quorum, or within the grace, "
-            "releases the round's calls.") {
+            "releases the round's calls. One that sends a snapshot sends no more of it.") {
   ASSERT_NO_FATAL_FAILURE(ExpectNoRoundsLeft(/*quorum_takes=*/200ms));
   ASSERT_NO_FATAL_FAILURE(ExpectNoRoundsLeft(/*quorum_takes=*/10ms));
+  ASSERT_NO_FATAL_FAILURE(ADeposedLeaderEndsItsTransfer());
 }
 
 // The rounds that wait at a leader for a follower whose link is full, and when they are taken back:
