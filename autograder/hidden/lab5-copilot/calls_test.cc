@@ -60,9 +60,28 @@ class CountedWorld : public CopilotWorld {
   std::uint64_t coroutines_ = 0;
 };
 
+// Nobody answers the pilot's proposal, and another replica has decided the entry meanwhile.
+void LostProposalsAreReleased() {
+  testkit::Cluster cluster(Counted(3, 615));
+  cluster.Start();
+  cluster.Partition({0});
+  cluster.RunFor(30ms);
+  const SentRequests<FastAccept> proposals(cluster);
+  testkit::Client client(cluster.simulator());
+  SubmitTo(client, 0, 1);
+  ASSERT_TRUE(cluster.RunUntil([&] { return !proposals.all().empty(); }, 500ms))
+      << "the pilot does not propose the command";
+  EXPECT_TRUE(AskOne(cluster, client, 0, Commit{Lane::kPilot, 1, true, 0, kPilots}).known);
+  cluster.RunFor(4s);
+  EXPECT_EQ(OutstandingCallsOf(cluster.simulator(), 0, FastAccept::kMethod), 0U)
+      << "calls of a proposal whose entry another replica has decided";
+}
+
 GRADED_TEST(CopilotCalls, OfProposalsAreReleased, "5a", 1,
-            "The calls of a proposal are released a while after its decision, or after the wait "
-            "for a majority that does not come: none is left for a dead replica.") {
+            "The calls of a proposal are released a while after its decision, whoever decides it, "
+            "or after the wait for a majority that does not come: none is left for a dead "
+            "replica.") {
+  ASSERT_NO_FATAL_FAILURE(LostProposalsAreReleased());
   CountedWorld world(3, 611);
   ASSERT_NO_FATAL_FAILURE(world.Begin());
   world.cluster.Crash(kFollower);
