@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <optional>
 #include <stdexcept>
-#include <unordered_map>
 #include <utility>
 
 #include "state_search.h"
@@ -67,43 +66,6 @@ std::string Text(EntryId id) {
   return "(" + std::to_string(id.term) + "," + std::to_string(id.index) + ")";
 }
 std::string Name(std::size_t replica) { return "replica " + std::to_string(replica); }
-
-// The answers of the rules, so that each question is asked once. A rule is a pure function.
-class Answers {
- public:
-  // `question`: bytes, the first of which names the rule.
-  template <std::size_t kSize, typename Ask>
-  std::uint64_t Of(const std::array<Byte, kSize>& question, const Ask& ask) {
-    const auto [known, is_new] = answers_.try_emplace(PrintOf(question.data(), kSize));
-    if (is_new) known->second = ask();
-    return known->second;
-  }
-
- private:
-  std::unordered_map<StatePrint, std::uint64_t, StatePrintHash> answers_;
-};
-
-enum Rule : Byte { kCommitted, kFastSwitch, kLatestOnDisk, kMapOfRound, kMerged };
-
-// A map as a number, and back.
-std::uint64_t NumberOf(const Map& map) {
-  std::uint64_t number = 0;
-  for (const Id id : map) number = number << 8 | id;
-  return number;
-}
-Map MapIn(std::uint64_t number) {
-  Map map{};
-  for (auto id = map.rbegin(); id != map.rend(); ++id, number >>= 8) *id = static_cast<Id>(number);
-  return map;
-}
-
-// An entry that there may be as a number, and back.
-std::uint64_t NumberOf(const std::optional<EntryId>& entry) {
-  return entry ? 1 + std::uint64_t{IdOf(*entry)} : 0;
-}
-std::optional<Id> IdIn(std::uint64_t number) {
-  return number != 0 ? std::optional(static_cast<Id>(number - 1)) : std::nullopt;
-}
 
 class Exploration : public StateSearch<ModelState> {
  public:
@@ -170,11 +132,8 @@ class Exploration : public StateSearch<ModelState> {
     std::ranges::transform(ids, map.begin(), IdOf);
     return map;
   }
-  void Merge(Map& ours, const Map& told) {
-    std::array<Byte, 1 + 2 * kReplicasMax> question{kMerged};
-    std::ranges::copy(told, std::ranges::copy(ours, question.begin() + 1).out);
-    ours = MapIn(answers_.Of(
-        question, [&] { return NumberOf(BytesOf(rules_.merged(MapOf(ours), MapOf(told)))); }));
+  void Merge(Map& ours, const Map& told) const {
+    ours = BytesOf(rules_.merged(MapOf(ours), MapOf(told)));
   }
   static Markers MarkersOf(const ReplicaState& replica) {
     return {EntryOf(replica.fast_switch), EntryOf(replica.latest_on_disk)};
@@ -332,16 +291,12 @@ class Exploration : public StateSearch<ModelState> {
     return std::ranges::count(scope_.names, named) > 0;
   }
 
-  Map MapWith(const Map& known, EntryId last, Byte named) {
-    std::array<Byte, 3 + kReplicasMax> question{kMapOfRound, IdOf(last), named};
-    std::ranges::copy(known, question.begin() + 3);
-    return MapIn(answers_.Of(question, [&] {
-      std::vector<PeerId> replicas;
-      for (std::size_t each = 0; each < n_; ++each) {
-        if ((named >> each & 1) != 0) replicas.push_back(static_cast<PeerId>(each));
-      }
-      return NumberOf(BytesOf(rules_.map_of_round(MapOf(known), last, replicas)));
-    }));
+  Map MapWith(const Map& known, EntryId last, Byte named) const {
+    std::vector<PeerId> replicas;
+    for (std::size_t each = 0; each < n_; ++each) {
+      if ((named >> each & 1) != 0) replicas.push_back(static_cast<PeerId>(each));
+    }
+    return BytesOf(rules_.map_of_round(MapOf(known), last, replicas));
   }
 
   // A replica takes the leader's entries up to each one, and answers from its memory or its disk.
@@ -381,18 +336,12 @@ class Exploration : public StateSearch<ModelState> {
 
   // Before an answer for the entries up to `last`.
   void MarkFastSwitch(ReplicaState& replica, std::size_t last) {
-    const std::size_t on_disk = Common(replica.log, replica.disk);
-    std::array<Byte, 3 + kEntriesMax> question{kFastSwitch, replica.fast_switch,
-                                               replica.latest_on_disk};
-    for (std::size_t k = on_disk + 1; k <= last; ++k) {
-      question[2 + k] = IdOf(EntryAt(replica.log, k));
+    std::vector<EntryId> appended;
+    for (std::size_t k = Common(replica.log, replica.disk) + 1; k <= last; ++k) {
+      appended.push_back(EntryAt(replica.log, k));
     }
-    const auto marker = IdIn(answers_.Of(question, [&] {
-      std::vector<EntryId> appended;
-      for (std::size_t k = on_disk + 1; k <= last; ++k) appended.push_back(EntryAt(replica.log, k));
-      return NumberOf(rules_.fast_switch(MarkersOf(replica), appended));
-    }));
-    if (marker) replica.fast_switch = *marker;
+    const auto marker = rules_.fast_switch(MarkersOf(replica), appended);
+    if (marker) replica.fast_switch = IdOf(*marker);
   }
 
   void Persist(ModelState next, std::size_t number_of_replica, std::size_t number,
@@ -479,45 +428,27 @@ class Exploration : public StateSearch<ModelState> {
   bool CommitBy(ModelState& next, std::size_t number,
                 const std::array<Received, kReplicasMax>& received) {
     Term& term = At(next, number);
-    std::array<Life, kReplicasMax> lives{};
-    std::ranges::copy(next.replicas[LeaderOf(term)].lives, lives.begin());
+    const auto& known = next.replicas[LeaderOf(term)].lives;
+    Lives lives(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(n_));
     for (const Received& each : received) {
       if (each.carried == 0) continue;
       for (std::size_t other = 0; other < n_; ++other) {
         lives[other] = std::max(lives[other], LifeIn(each.carried, other));
       }
     }
-    std::array<Acks, kReplicasMax> acks;
+    std::vector<Acks> acks(n_);
     for (std::size_t replica = 0; replica < n_; ++replica) {
       const auto& [buffered, life, carried] = received[replica];
       acks[replica] = {buffered, term.durable[replica], NamedFrom(term, replica),
                        carried != 0 ? life : lives[replica]};
     }
-    const auto committed =
-        std::min<std::size_t>(AskCommitted(term.began_at, acks, lives), LengthOf(term.log));
+    const auto committed = std::min<std::size_t>(
+        rules_.committed(term.began_at, acks, lives, quorums_), LengthOf(term.log));
     if (committed <= term.committed) return false;
     term.committed = static_cast<Byte>(committed);
     const auto on_disks =
         std::ranges::count_if(term.durable, [&](Byte each) { return each >= committed; });
     return std::cmp_less(on_disks, quorums_.majority());
-  }
-
-  EntryIndex AskCommitted(Byte began_at, const std::array<Acks, kReplicasMax>& acks,
-                          const std::array<Life, kReplicasMax>& lives) {
-    std::array<Byte, 2 + 5 * kReplicasMax> question{kCommitted, began_at};
-    auto byte = question.begin() + 2;
-    for (std::size_t replica = 0; replica < n_; ++replica) {
-      const auto& [buffered, durable, named_from, life] = acks[replica];
-      for (const EntryIndex each :
-           {buffered, durable, named_from, EntryIndex{life}, EntryIndex{lives[replica]}}) {
-        *byte++ = static_cast<Byte>(each);
-      }
-    }
-    const auto n = static_cast<std::ptrdiff_t>(n_);
-    return answers_.Of(question, [&] {
-      return rules_.committed(began_at, {acks.begin(), acks.begin() + n},
-                              {lives.begin(), lives.begin() + n}, quorums_);
-    });
   }
 
   static EntryIndex NamedFrom(const Term& term, std::size_t replica) {
@@ -537,14 +468,10 @@ class Exploration : public StateSearch<ModelState> {
   }
 
   bool Mark(ReplicaState& replica) {
-    const EntryId last = LastOf(replica.log);
-    const std::array<Byte, 5> question{kLatestOnDisk, replica.fast_switch, replica.latest_on_disk,
-                                       IdOf(last), replica.recovered};
-    const auto marker = IdIn(answers_.Of(question, [&] {
-      return NumberOf(rules_.latest_on_disk(MarkersOf(replica), last, EntryOf(replica.recovered)));
-    }));
+    const auto marker =
+        rules_.latest_on_disk(MarkersOf(replica), LastOf(replica.log), EntryOf(replica.recovered));
     if (!marker) return false;
-    replica.latest_on_disk = *marker;
+    replica.latest_on_disk = IdOf(*marker);
     replica.map_on_disk = replica.map;
     return true;
   }
@@ -684,7 +611,6 @@ class Exploration : public StateSearch<ModelState> {
   const Rules rules_;
   const Quorums quorums_;
   const std::size_t n_;
-  Answers answers_;
   Coverage coverage_;
 };
 
