@@ -256,7 +256,7 @@ class AnyTakeover {
   }
 
   const Commit* Committed(Lane lane, EntryIndex index = 1) const {
-    for (const auto& [from, when, commit] : decided_.all()) {
+    for (const auto& [from, to, when, commit] : decided_.all()) {
       if (commit.lane == lane && commit.index == index) return &commit;
     }
     return nullptr;
@@ -282,7 +282,7 @@ class AnyTakeover {
     EXPECT_EQ(told.record.dependency, right.dependency);
     ExpectTheBallotOfPromises();
     if (right.no_op) return;
-    for (const auto& [from, when, accept] : accepts_.all()) {
+    for (const auto& [from, to, when, accept] : accepts_.all()) {
       if (from != kTaker || accept.lane != Lane::kPilot) continue;
       EXPECT_EQ(accept.initial, source.record.initial);
     }
@@ -291,10 +291,10 @@ class AnyTakeover {
   }
 
   void ExpectTheBallotOfPromises() const {
-    for (const auto& [from, when, accept] : accepts_.all()) {
+    for (const auto& [from, to, when, accept] : accepts_.all()) {
       if (from != kTaker || accept.lane != Lane::kPilot) continue;
       Ballot asked = 0;
-      for (const auto& [taker, since, prepare] : prepares_.all()) {
+      for (const auto& [taker, receiver, since, prepare] : prepares_.all()) {
         const bool is_of_p = taker == kTaker && prepare.lane == Lane::kPilot;
         if (is_of_p && since <= when) asked = prepare.ballot;
       }

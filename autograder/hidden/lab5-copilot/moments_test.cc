@@ -103,7 +103,7 @@ class RoundOf {
 
   template <typename Request>
   Time First(const SentRequests<Request>& sent) const {
-    for (const auto& [from, when, request] : sent.all()) {
+    for (const auto& [from, to, when, request] : sent.all()) {
       if (from == 0 && when >= from_ && request.lane == Lane::kPilot) return when;
     }
     return kForever;

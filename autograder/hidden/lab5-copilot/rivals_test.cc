@@ -59,7 +59,7 @@ class TakeoverOfFive {
   // Whether the taker has let others accept P.1, and always with this initial dependency.
   bool AcceptsWith(EntryIndex initial) const {
     int accepts = 0;
-    for (const auto& [from, when, accept] : accepts_.all()) {
+    for (const auto& [from, to, when, accept] : accepts_.all()) {
       if (from != kTaker || accept.lane != Lane::kPilot) continue;
       if (accept.initial != initial) return false;
       ++accepts;
@@ -71,7 +71,7 @@ class TakeoverOfFive {
   std::size_t Rounds() const {
     std::set<Ballot> ballots;
     for (std::size_t i = asked_before_; i < prepares_.all().size(); ++i) {
-      const auto& [from, when, request] = prepares_.all()[i];
+      const auto& [from, to, when, request] = prepares_.all()[i];
       if (from == kTaker && request.lane == Lane::kPilot) ballots.insert(request.ballot);
     }
     return ballots.size();
@@ -197,7 +197,7 @@ class TakeoverByHand {
  private:
   std::size_t Ballots() const {
     std::set<Ballot> ballots;
-    for (const auto& [from, when, request] : prepares_.all()) {
+    for (const auto& [from, to, when, request] : prepares_.all()) {
       if (request.lane == Lane::kPilot && request.index == 1) ballots.insert(request.ballot);
     }
     return ballots.size();

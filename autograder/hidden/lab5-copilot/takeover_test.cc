@@ -53,7 +53,7 @@ void ATakerThatHasPromisedMoreGivesUp() {
   EXPECT_TRUE(stage.Ask(Prepare{Lane::kPilot, ballot + 1000, 1, false, 0}, 1).promised);
   stage.cluster.RunFor(500ms);
   EXPECT_FALSE(accepts.all().empty()) << "P.1 is not taken over";
-  for (const auto& [from, when, accept] : accepts.all()) {
+  for (const auto& [from, to, when, accept] : accepts.all()) {
     EXPECT_TRUE(accept.lane != Lane::kPilot || accept.ballot > ballot + 1000)
         << "it has promised not to accept at ballot " << accept.ballot;
   }
@@ -197,7 +197,7 @@ class Patience {
 
   // The time from the beginning to the entry's takeover; kForever if there is none.
   Duration TakenOver(EntryIndex index) const {
-    for (const auto& [from, when, request] : prepares_.all()) {
+    for (const auto& [from, to, when, request] : prepares_.all()) {
       if (request.lane == Lane::kPilot && request.index == index) return when - began_;
     }
     return kForever;
@@ -274,7 +274,7 @@ GRADED_TEST(CopilotTakeover, AllThatIsLateIsTakenOver, "5d", 1,
   }
   stage.cluster.RunFor(500ms);
   std::map<EntryIndex, Time> first;
-  for (const auto& [from, when, request] : prepares.all()) first.emplace(request.index, when);
+  for (const auto& [from, to, when, request] : prepares.all()) first.emplace(request.index, when);
   ASSERT_TRUE(first.contains(1)) << "P.1 is not taken over";
   EXPECT_TRUE(first.contains(4) && first[4] < first[1] + 100ms)
       << "Q.1 waits for P.1. P.4 is not taken over with it.";

@@ -51,25 +51,24 @@ void LeadWithoutCampaignsOf(PeerId voter, PeerId candidate, EntryId lle, SaucrWo
 // A leader has chosen replica 3's log, and has asked for it.
 void ChooseReplica3(Stage& stage, const SentRequests<FetchLog>& questions) {
   stage.Connect({0, 1, 3});
-  ASSERT_NO_FATAL_FAILURE(LeadWithoutCampaignsOf(3, 0, {1, 3}, stage.world));
+  ASSERT_NO_FATAL_FAILURE(LeadWithoutCampaignsOf(3, 0, {1, 3}, stage));
   const auto asks_for_entries = [&] {
     return std::ranges::any_of(questions.all(),
                                [](const auto& each) { return each.request.first > 0; });
   };
-  ASSERT_TRUE(stage.world.cluster.RunUntil(asks_for_entries, kElectionTimeoutMax));
+  ASSERT_TRUE(stage.cluster.RunUntil(asks_for_entries, kElectionTimeoutMax));
 }
 
 // `group` elects a leader that has no data. It must wait for replica 3.
 void WaitForReplica3(std::uint64_t seed, std::vector<PeerId> group, bool is_chosen = false) {
-  Stage stage(seed, 5);
-  SaucrWorld& world = stage.world;
-  ASSERT_NO_FATAL_FAILURE(LoseTheData(stage));
+  Stage world(seed, 5);
+  ASSERT_NO_FATAL_FAILURE(LoseTheData(world));
   const SentRequests<FetchLog> questions(world.cluster);
   if (is_chosen) {
-    ASSERT_NO_FATAL_FAILURE(ChooseReplica3(stage, questions));
+    ASSERT_NO_FATAL_FAILURE(ChooseReplica3(world, questions));
   }
   const SentRequests<AppendEntries> messages(world.cluster);
-  stage.Connect(group);
+  world.Connect(group);
   world.cluster.RunFor(900ms);
   const Duration asked = LongestSearch(questions);
   EXPECT_GE(asked, kLleRetry) << "no leader asks again for its data";
@@ -79,7 +78,7 @@ void WaitForReplica3(std::uint64_t seed, std::vector<PeerId> group, bool is_chos
   })) << "a leader without data sends more than beats";
   EXPECT_EQ(world.LastCommitted(), EntryId());
   group.push_back(3);
-  stage.Connect(group);
+  world.Connect(group);
   EXPECT_NE(world.WaitForProposer(), kNobody) << "replica 3 has the data";
   EXPECT_TRUE(HasCommitted(world, "entry 3 of term 1"));
   EXPECT_TRUE(world.ServesAgain());
@@ -104,12 +103,12 @@ void SearchInVain(std::uint64_t seed) {
   ASSERT_TRUE(stage.Ask(3, stage.Message(1, {1, 1}, {1}, Mode::kFast, map)));
   ASSERT_TRUE(stage.CrashAndRecover({3}, {0, 1, 3}));
   ASSERT_EQ(stage.LleOf(3).index, 3U);
-  const SentRequests<FetchLog> questions(stage.world.cluster);
+  const SentRequests<FetchLog> questions(stage.cluster);
   stage.Connect({0, 1, 2, 3, 4});
-  stage.world.cluster.RunFor(kTime);
+  stage.cluster.RunFor(kTime);
   EXPECT_GT(questions.all().size(), 0U);
   EXPECT_LE(questions.all().size(), 4 * (kTime / 5ms)) << "leaders ask without a pause";
-  EXPECT_EQ(stage.world.LastCommitted(), EntryId());
+  EXPECT_EQ(stage.LastCommitted(), EntryId());
 }
 
 GRADED_TEST(Data, NotFromTheIncomplete, "6c", 2,
@@ -123,10 +122,10 @@ void TakeALog() {
   Stage stage(773, 5);
   ASSERT_NO_FATAL_FAILURE(LoseTheData(stage));
   stage.Connect({0, 1, 3});
-  ASSERT_NO_FATAL_FAILURE(LeadWithoutCampaignsOf(3, 0, {1, 3}, stage.world));
-  EXPECT_NE(stage.world.WaitForProposer(), kNobody);
-  EXPECT_TRUE(HasCommitted(stage.world, "entry 3 of term 1"));
-  EXPECT_TRUE(stage.world.ServesAgain());
+  ASSERT_NO_FATAL_FAILURE(LeadWithoutCampaignsOf(3, 0, {1, 3}, stage));
+  EXPECT_NE(stage.WaitForProposer(), kNobody);
+  EXPECT_TRUE(HasCommitted(stage, "entry 3 of term 1"));
+  EXPECT_TRUE(stage.ServesAgain());
 }
 
 // The disk of a replica hangs while the others take snapshots. It crashes with the leader.
@@ -163,19 +162,18 @@ GRADED_TEST(Data, FromAFollowerThatHasIt, "6c", 2,
 // The leader of term 1 has named replica 0 with (1,3). It alone got that entry, and has lost it.
 void GiveUp(int replicas, std::uint64_t seed, const std::vector<PeerId>& minority) {
   SCOPED_TRACE(std::to_string(replicas) + " replicas");
-  Stage stage(seed, replicas);
-  SaucrWorld& world = stage.world;
-  stage.TakeThree({0}, {0});
-  const LleMap map = stage.MapOf({0}, {1, 3});
+  Stage world(seed, replicas);
+  world.TakeThree({0}, {0});
+  const LleMap map = world.MapOf({0}, {1, 3});
   for (const PeerId id : minority) {
-    ASSERT_TRUE(stage.Ask(id, stage.Message(1, {}, {1, 1}, Mode::kFast, map)));
+    ASSERT_TRUE(world.Ask(id, world.Message(1, {}, {1, 1}, Mode::kFast, map)));
   }
-  stage.CrashAndStart(0);
+  world.CrashAndStart(0);
   std::vector<PeerId> group = minority;
   group.push_back(0);
-  stage.Connect(group);
+  world.Connect(group);
   EXPECT_EQ(world.WaitForProposer(), 0) << "its LLE is ahead of all logs";
-  EXPECT_EQ(stage.LleOf(0).index, 2U) << "a minority of whole logs ends there";
+  EXPECT_EQ(world.LleOf(0).index, 2U) << "a minority of whole logs ends there";
   EXPECT_TRUE(world.Commit(5)) << "nobody has the lost entry, and nobody ever committed it";
   EXPECT_TRUE(HasCommitted(world, "entry 2 of term 1"));
   EXPECT_FALSE(HasCommitted(world, "entry 3 of term 1"));
@@ -194,14 +192,14 @@ GRADED_TEST(Data, NobodyHasIt, "6c", 2,
 void HearOfALaterLeader(std::uint64_t seed) {
   Stage stage(seed, 5);
   ASSERT_NO_FATAL_FAILURE(LoseTheData(stage));
-  SentRequests<FetchLog> questions(stage.world.cluster);
+  SentRequests<FetchLog> questions(stage.cluster);
   stage.Connect({0, 1, 2});
-  ASSERT_TRUE(stage.world.cluster.RunUntil([&] { return !questions.all().empty(); }, 3s));
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !questions.all().empty(); }, 3s));
   const auto [asks, to, when, question] = questions.all().front();
   ASSERT_TRUE(stage.Ask(asks, stage.Beat(question.term + 1, Mode::kSlow)));
   questions.Forget();
   stage.Connect({});
-  stage.world.cluster.RunFor(2 * kLleRetry);
+  stage.cluster.RunFor(2 * kLleRetry);
   EXPECT_TRUE(questions.all().empty()) << "it leads no longer, and asks for logs";
 }
 
@@ -215,7 +213,7 @@ GRADED_TEST(Data, EndsOlderTerms, "6c", 2,
   ASSERT_TRUE(told);
   EXPECT_EQ(told->term, 2U);
   EXPECT_EQ(told->last.index, 1U);
-  EXPECT_EQ(stage.world.checker.disk(0).wal().hard_state.term, 2U) << "on its disk";
+  EXPECT_EQ(stage.checker.disk(0).wal().hard_state.term, 2U) << "on its disk";
   const auto late = stage.Ask(0, stage.Message(1, {1, 1}, {1}, Mode::kFast));
   EXPECT_FALSE(late && late->success) << "an entry of term 1";
 }
@@ -230,12 +228,12 @@ GRADED_TEST(Data, AFlushBeforeItIsWhole, "6c", 2,
       ASSERT_TRUE(stage.CrashAndRecover({0}, {0, 1})) << "start " << crash + 1;
       EXPECT_EQ(stage.LleOf(0).index, 3U) << "at start " << crash + 1;
       if (by_silence) {
-        stage.world.cluster.RunFor(kSilence + 20ms);
+        stage.cluster.RunFor(kSilence + 20ms);
       } else {
         ASSERT_TRUE(stage.Ask(0, stage.Message(1, {1, 1}, {}, Mode::kSlow)));
-        stage.world.cluster.RunFor(5ms);
+        stage.cluster.RunFor(5ms);
       }
-      EXPECT_FALSE(stage.world.SaysAllIsThere(0)) << "it lacks (1,3)";
+      EXPECT_FALSE(stage.SaysAllIsThere(0)) << "it lacks (1,3)";
     }
   }
 }

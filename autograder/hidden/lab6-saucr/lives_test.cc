@@ -28,10 +28,7 @@ bool AsksTheLateOne(std::uint64_t number) {
   world.cluster.Begin(faults::CutFault({crashes}, {leader}));
   world.cluster.Crash(crashes);
   world.cluster.Restart(crashes);
-  const auto is_back = [&] {
-    return world.checker.claims(crashes).recovery == Recovery::kRecovered;
-  };
-  if (!world.cluster.RunUntil(is_back, 12ms)) return false;
+  if (!world.cluster.RunUntil([&] { return world.HasRecovered(crashes); }, 12ms)) return false;
   world.cluster.RunFor(50ms);
   EXPECT_EQ(world.LastCommitted(), before)
       << "the memory of one of three is gone, and one disk has the entry at most";
@@ -51,7 +48,7 @@ GRADED_TEST(Lives, AnOldAcknowledgementDoesNotCount, "6c", 2,
 GRADED_TEST(Lives, AreDurableBeforeTheAnswer, "6c", 2,
             "An answer to a query leaves when the asking replica's life is on the disk.") {
   Stage stage(752);
-  stage.world.cluster.Begin(faults::FsDelay({0}, 10ms));
+  stage.cluster.Begin(faults::FsDelay({0}, 10ms));
   for (Life life = 1; life <= 3; ++life) {
     Lives lives(3);
     lives[1] = life;
@@ -60,9 +57,9 @@ GRADED_TEST(Lives, AreDurableBeforeTheAnswer, "6c", 2,
     const auto answer = stage.Ask(0, LleQuery{life, lives});
     ASSERT_TRUE(answer && answer->recovered && answer->lives.size() == 3);
     EXPECT_GE(answer->lives[1], life) << "the answer does not name it";
-    EXPECT_GE(stage.world.checker.disk(0).LifeOf(1), life) << "its disk does not have it";
+    EXPECT_GE(stage.checker.disk(0).LifeOf(1), life) << "its disk does not have it";
     stage.CrashAndStart(0);
-    stage.world.cluster.RunFor(50ms);
+    stage.cluster.RunFor(50ms);
     const auto later = stage.Ask(0, LleQuery{1, Lives(3)});
     ASSERT_TRUE(later && later->lives.size() == 3);
     EXPECT_GE(later->lives[1], life) << "it has forgotten it";

@@ -76,7 +76,7 @@ GRADED_TEST(Mode, ASlowDiskIsNoFailure, "6a", 2,
   int answers = 0;
   Duration slowest{0};
   const Watch watch(world.cluster, [&](PeerId from, Time now, const sim::Output& output) {
-    const auto frame = FrameOf(output);
+    const auto frame = FrameIn(output);
     if (!frame) return;
     if (frame->header.kind == FrameKind::kRequest && std::get<sim::SendFrame>(output).to == slow) {
       VisitBody<AppendEntries>(*frame, [&](const AppendEntries& request) {

@@ -76,17 +76,23 @@ void ExpectSame(const std::function<Result(Parameters...)>& rule, Result (*model
       << "asked about " << testing::PrintToString(std::tuple(arguments...));
 }
 
+// `test`: its stream of random numbers.
+void AskOften(std::uint64_t test, const std::function<void(AskedRules&, AnyQuestion&)>& ask,
+              int questions = kQuestions) {
+  AskedRules rules;
+  AnyQuestion any(test);
+  for (int i = 0; i < questions && !testing::Test::HasFailure(); ++i) ask(rules, any);
+}
+
 GRADED_TEST(Commit, RandomAcknowledgements, "6a", 2,
             "Random acknowledgements of 3, 5 and 7 replicas commit what the commit rule says.") {
-  AskedRules rules;
-  AnyQuestion any(1);
-  for (int i = 0; i < kQuestions && !HasFailure(); ++i) {
+  AskOften(1, [](AskedRules& rules, AnyQuestion& any) {
     const Quorums quorums = any.AnyQuorums();
     std::vector<Acks> acks(static_cast<std::size_t>(quorums.replicas()));
     std::ranges::generate(acks, [&] { return any.AnyAcks(); });
     const Lives lives = LivesOver(acks, any);
     ExpectSame(rules.committed, model::CommittedUpTo, 1 + any.Below(5), acks, lives, quorums);
-  }
+  });
 }
 
 // A sequence of beats of one leader. Most have a number near the fast quorum.
@@ -107,17 +113,13 @@ void AskBeats(AskedRules& rules, AnyQuestion& any) {
 
 GRADED_TEST(Mode, RandomBeats, "6a", 1,
             "After random beats of 3, 5 and 7 replicas the mode is what the rules say.") {
-  AskedRules rules;
-  AnyQuestion any(2);
-  for (int i = 0; i < kQuestions / 20 && !HasFailure(); ++i) AskBeats(rules, any);
+  AskOften(2, AskBeats, kQuestions / 20);
 }
 
 GRADED_TEST(Markers, RandomQuestions, "6b", 1,
             "Random markers, entries and recovered LLEs say what is on the disk, and which markers "
             "to write.") {
-  AskedRules rules;
-  AnyQuestion any(3);
-  for (int i = 0; i < kQuestions && !HasFailure(); ++i) {
+  AskOften(3, [](AskedRules& rules, AnyQuestion& any) {
     const saucr::Markers markers = any.AnyMarkers();
     std::vector<EntryId> appended(any.Below(4));
     std::ranges::generate(appended, [&] { return EntryId{1 + any.Below(3), 1 + any.Below(4)}; });
@@ -127,46 +129,40 @@ GRADED_TEST(Markers, RandomQuestions, "6b", 1,
     const EntryId last = any.Entry();
     const EntryId recovered = any.Coin() ? EntryId() : any.Entry();
     ExpectSame(rules.latest_on_disk, model::LatestOnDisk, markers, last, recovered);
-  }
+  });
 }
 
 GRADED_TEST(Maps, RandomQuestions, "6b", 1,
             "Random maps are merged, and name the replicas of random rounds, as the rules say.") {
-  AskedRules rules;
-  AnyQuestion any(4);
-  for (int i = 0; i < kQuestions && !HasFailure(); ++i) {
+  AskOften(4, [](AskedRules& rules, AnyQuestion& any) {
     const int replicas = any.AnyQuorums().replicas();
     const LleMap ours = any.Map(replicas);
     ExpectSame(rules.merged, model::Merged, ours, any.Map(replicas));
     const EntryId last{3 + any.Below(2), 4 + any.Below(2)};  // no known value is ahead
     ExpectSame(rules.map_of_round, model::MapOfRound, ours, last, any.Some(replicas));
-  }
+  });
 }
 
 GRADED_TEST(Lle, RandomAnswers, "6c", 1,
             "Random answers to a recovering replica of 3, 5 and 7 give the LLE that the rules "
             "say, or none yet.") {
-  AskedRules rules;
-  AnyQuestion any(5);
-  for (int i = 0; i < kQuestions && !HasFailure(); ++i) {
+  AskOften(5, [](AskedRules& rules, AnyQuestion& any) {
     const Quorums quorums = any.AnyQuorums();
     const auto self = static_cast<PeerId>(any.Below(static_cast<unsigned>(quorums.replicas())));
     std::vector<LleMap> answers(any.Below(static_cast<unsigned>(quorums.replicas())));
     std::ranges::generate(answers, [&] { return any.Map(quorums.replicas()); });
     ExpectSame(rules.recovered_lle, model::RecoveredLle, self, any.Entry(), answers, quorums);
-  }
+  });
 }
 
 GRADED_TEST(Votes, RandomRequests, "6c", 1,
             "Random candidates get the vote of recovering and of recovered replicas as the rules "
             "say.") {
-  AskedRules rules;
-  AnyQuestion any(6);
-  for (int i = 0; i < kQuestions && !HasFailure(); ++i) {
+  AskOften(6, [](AskedRules& rules, AnyQuestion& any) {
     const bool is_recovering = any.Below(4) == 0;
     const EntryId ours = any.Entry(), candidates = any.Entry();
     ExpectSame(rules.grants_vote, model::GrantsVote, is_recovering, ours, candidates);
-  }
+  });
 }
 
 // Half of the logs end near the recovered LLE, most are behind it.
@@ -181,13 +177,11 @@ std::vector<LogAnswer> AnyAnswers(const Quorums& quorums, AnyQuestion& any) {
 GRADED_TEST(Data, RandomAnswers, "6c", 1,
             "Of random logs a leader without its data takes the one that the rules say, or asks "
             "more.") {
-  AskedRules rules;
-  AnyQuestion any(7);
-  for (int i = 0; i < kQuestions && !HasFailure(); ++i) {
+  AskOften(7, [](AskedRules& rules, AnyQuestion& any) {
     const Quorums quorums = any.AnyQuorums();
     const EntryId own{1, any.Below(4)}, recovered{2, 2 + any.Below(3)};
     ExpectSame(rules.choose, model::ChooseData, own, recovered, AnyAnswers(quorums, any), quorums);
-  }
+  });
 }
 
 }  // namespace

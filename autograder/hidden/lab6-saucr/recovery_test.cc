@@ -65,7 +65,7 @@ GRADED_TEST(Lle, TheOwnDiskCounts, "6c", 1,
             "A replica whose disk is ahead of the others' maps keeps what its disk says. An answer "
             "counts that comes after the next question.") {
   Stage stage(765);
-  stage.world.cluster.Begin(faults::LinkSlow({1}, {0}, kLleRetry + 20ms));
+  stage.cluster.Begin(faults::LinkSlow({1}, {0}, kLleRetry + 20ms));
   ASSERT_TRUE(stage.Ask(0, stage.Message(1, {}, {1}, Mode::kSlow)));
   ASSERT_TRUE(stage.Ask(0, stage.Message(1, {1, 1}, {1}, Mode::kFast)));
   ASSERT_TRUE(stage.CrashAndRecover({0}, {0, 1}));
@@ -101,7 +101,7 @@ GRADED_TEST(Votes, ByTheRecoveredLle, "6c", 2,
             "LLE.") {
   Stage stage(767);
   ASSERT_NO_FATAL_FAILURE(LoseTheEnd(stage));
-  stage.world.cluster.RunFor(kElectionTimeoutMin);  // no leader is alive
+  stage.cluster.RunFor(kElectionTimeoutMin);  // no leader is alive
   std::uint64_t term = 1;
   for (const EntryId behind : {EntryId{}, EntryId{1, 1}, EntryId{1, 2}}) {
     EXPECT_FALSE(stage.WouldVoteFor(0, behind)) << "index " << behind.index;
@@ -120,14 +120,14 @@ void LeadWithMaps(std::uint64_t seed, EntryIndex leaders, EntryIndex voters) {
   const LleMap map = stage.MapOf({2}, {1, leaders}), told = stage.MapOf({2}, {1, voters});
   ASSERT_TRUE(stage.Ask(0, stage.Message(1, {}, {1, 1, 1}, Mode::kFast, map)));
   ASSERT_TRUE(stage.Ask(1, stage.Message(1, {}, {1, 1}, Mode::kFast, told)));
-  const SentRequests<AppendEntries> sent(stage.world.cluster);
+  const SentRequests<AppendEntries> sent(stage.cluster);
   stage.Connect({0, 1});
-  ASSERT_EQ(stage.world.WaitForProposer(), 0) << "its log is ahead";
+  ASSERT_EQ(stage.WaitForProposer(), 0) << "its log is ahead";
   for (const auto& [from, to, when, request] : sent.all()) {
     EXPECT_EQ(request.map[2].index, 2U)
         << "of replica 2. The leader's map says " << leaders << ", its voter's " << voters;
   }
-  EXPECT_TRUE(stage.world.ServesAgain());
+  EXPECT_TRUE(stage.ServesAgain());
 }
 
 GRADED_TEST(Votes, CarryMaps, "6c", 1,

@@ -13,18 +13,13 @@ namespace depfast::saucr {
 namespace {
 
 Invariant InvariantOf(ElectionRule rule) {
-  switch (rule) {
-    case ElectionRule::kOneLeader:
-      return Invariant::kElectionSafety;
-    case ElectionRule::kOneVote:
-      return Invariant::kOneVote;
-    case ElectionRule::kTermsGoForward:
-      return Invariant::kMonotonic;
-    case ElectionRule::kLeaderHasVotes:
-      return Invariant::kLeaderHasVotes;
-    default:
-      return Invariant::kElections;
-  }
+  static const std::map<ElectionRule, Invariant> kOfTheirOwn = {
+      {ElectionRule::kOneLeader, Invariant::kElectionSafety},
+      {ElectionRule::kOneVote, Invariant::kOneVote},
+      {ElectionRule::kTermsGoForward, Invariant::kMonotonic},
+      {ElectionRule::kLeaderHasVotes, Invariant::kLeaderHasVotes}};
+  const auto found = kOfTheirOwn.find(rule);
+  return found == kOfTheirOwn.end() ? Invariant::kElections : found->second;
 }
 
 std::string OfReplicas(std::uint64_t set) { return std::to_string(std::popcount(set)); }

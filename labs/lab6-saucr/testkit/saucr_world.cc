@@ -27,6 +27,13 @@ testing::AssertionResult SaucrWorld::BeginFast(int count) {
   return result ? WaitForAllApplied() : result;
 }
 
+testing::AssertionResult SaucrWorld::LeaveABareMajority() {
+  const auto followers = Followers();
+  cluster.Crash(followers[0]);
+  cluster.Crash(followers[1]);
+  return WaitForMode(Mode::kSlow);
+}
+
 testing::AssertionResult SaucrWorld::ServesAgain() {
   cluster.Heal();
   const auto result = Commit(5);

@@ -29,6 +29,8 @@ class SaucrWorld : public SubmitWorld {
   testing::AssertionResult WaitForMode(Mode mode, Duration at_most = 3s);
   // In fast mode, `count` commands are committed and applied by all.
   testing::AssertionResult BeginFast(int count);
+  // Two followers die at once. The leader serves in slow mode.
+  testing::AssertionResult LeaveABareMajority();
   // Once all faults are over, five commands are.
   testing::AssertionResult ServesAgain();
   PeerId Leader() const { return checker.Leader(); }
@@ -59,6 +61,10 @@ class SaucrWorld : public SubmitWorld {
   // markers.
   bool HasOnDisk(PeerId replica, EntryId entry) const { return checker.disk(replica).Has(entry); }
   bool SaysAllIsThere(PeerId replica) const { return checker.disk(replica).SaysAllIsThere(); }
+  // Since its start it has lost entries, and has learned its LLE.
+  bool HasRecovered(PeerId replica) const {
+    return checker.claims(replica).recovery == Recovery::kRecovered;
+  }
 
   // See SubmitWorld.
   testing::AssertionResult AllInvariantsHold() const;

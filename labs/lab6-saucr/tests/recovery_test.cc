@@ -18,7 +18,7 @@ GRADED_TEST(
   ASSERT_TRUE(world.Commit(20));
   world.cluster.Restart(followers[0]);
   ASSERT_TRUE(world.WaitForAllApplied());
-  EXPECT_EQ(world.checker.claims(followers[0]).recovery, Recovery::kRecovered);
+  EXPECT_TRUE(world.HasRecovered(followers[0]));
   world.cluster.Crash(followers[1]);
   ASSERT_TRUE(world.WaitForMode(Mode::kFast));
   const std::uint64_t fast = world.checker.coverage().fast;
@@ -64,10 +64,8 @@ GRADED_TEST(SaucrRecovery, IsSilentUntilItKnows, "6c", 2,
   EXPECT_FALSE(world.Ask(lost, FetchLog{term + 1, leader, 0, 0})) << "it answers a FetchLog";
 
   world.cluster.Heal();
-  const auto recovered = [&] {
-    return world.checker.claims(lost).recovery == Recovery::kRecovered;
-  };
-  EXPECT_TRUE(world.cluster.RunUntil(recovered, 3s)) << "it has all answers, and does not recover";
+  EXPECT_TRUE(world.cluster.RunUntil([&] { return world.HasRecovered(lost); }, 3s))
+      << "it has all answers, and does not recover";
   ASSERT_TRUE(world.Commit(20));
   EXPECT_TRUE(world.WaitForAllApplied());
 }

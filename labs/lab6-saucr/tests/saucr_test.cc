@@ -21,14 +21,6 @@ sim::Profile SlowDisks() {
   return profile;
 }
 
-// Two followers die, and a bare majority of five is left.
-testing::AssertionResult LeaveABareMajority(SaucrWorld& world) {
-  const auto followers = world.Followers();
-  world.cluster.Crash(followers[0]);
-  world.cluster.Crash(followers[1]);
-  return world.WaitForMode(Mode::kSlow);
-}
-
 int CountReplicas(const std::function<bool(PeerId)>& holds) {
   int count = 0;
   for (PeerId id = 0; id < 5; ++id) count += holds(id) ? 1 : 0;
@@ -42,7 +34,7 @@ GRADED_TEST(Saucr, CommitsInBothModes, "6a", 2,
   SaucrWorld world({.replicas = 5, .seed = 601}, SaucrWorld::Parts::k6A);
   ASSERT_TRUE(world.BeginFast(20));
   EXPECT_GE(world.checker.coverage().fast, 20U) << "entries committed in fast mode";
-  ASSERT_TRUE(LeaveABareMajority(world));
+  ASSERT_TRUE(world.LeaveABareMajority());
   const std::uint64_t slow = world.checker.coverage().slow;
   ASSERT_TRUE(world.Commit(20));
   EXPECT_GE(world.checker.coverage().slow, slow + 20) << "entries committed in slow mode";
@@ -61,7 +53,7 @@ GRADED_TEST(Saucr, SlowAnswersWaitForTheDisk, "6a", 1,
             "With three of five up, every answer leaves when its entry is on the disk.") {
   SaucrWorld world({.replicas = 5, .seed = 603, .profile = SlowDisks()}, SaucrWorld::Parts::k6A);
   ASSERT_TRUE(world.WaitForMode(Mode::kFast));
-  ASSERT_TRUE(LeaveABareMajority(world));
+  ASSERT_TRUE(world.LeaveABareMajority());
   for (int i = 0; i < 20; ++i) {
     EXPECT_GE(world.SlowestOf(1), kSync);
     const EntryId last = world.LastCommitted();
@@ -120,7 +112,7 @@ GRADED_TEST(Saucr, SlowModeKeepsTheMap, "6b", 2,
             "entries.") {
   SaucrWorld world({.replicas = 5, .seed = 613, .profile = SlowDisks()});
   ASSERT_TRUE(world.BeginFast(5));
-  ASSERT_TRUE(LeaveABareMajority(world));
+  ASSERT_TRUE(world.LeaveABareMajority());
   std::vector<PeerId> up = world.Followers();
   up.push_back(world.Leader());
   for (int i = 0; i < 20; ++i) {

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -92,7 +91,6 @@ class World {
     if (fault) cluster_.Begin(*fault);
     const Time from = cluster_.now() + kBeforeWindow;
     const testkit::LoadWindow window = {cluster_.now(), from, from + options_.milliseconds * 1ms};
-    std::function<testkit::LoadResult(Time)> result;
     std::optional<testkit::ClosedLoop> closed;
     std::optional<testkit::OpenLoop> open;
     if (options_.rate > 0) {
