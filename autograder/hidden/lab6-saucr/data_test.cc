@@ -64,10 +64,10 @@ void WaitForReplica3(std::uint64_t seed, std::vector<PeerId> group, bool is_chos
   Stage world(seed, 5);
   ASSERT_NO_FATAL_FAILURE(LoseTheData(world));
   const SentRequests<FetchLog> questions(world.cluster);
+  const SentRequests<AppendEntries> messages(world.cluster);
   if (is_chosen) {
     ASSERT_NO_FATAL_FAILURE(ChooseReplica3(world, questions));
   }
-  const SentRequests<AppendEntries> messages(world.cluster);
   world.Connect(group);
   world.cluster.RunFor(900ms);
   const Duration asked = LongestSearch(questions);
