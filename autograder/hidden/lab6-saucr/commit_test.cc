@@ -31,8 +31,12 @@ GRADED_TEST(Commit, AnEntryOfAnEarlierTermWaits, "6a", 2,
       << "a follower does not flush what it has";
   world.cluster.Crash(old_leader);
   world.cluster.End(cut);
+  // They have the earlier entries on their disks when the new leader's first round ends.
+  const auto slow = faults::LinkSlow({followers[0]}, {followers[1], followers[2]}, 30ms);
+  world.cluster.Begin(slow);
   ASSERT_TRUE(world.WaitForMode(Mode::kSlow));
   EXPECT_EQ(world.Leader(), followers[0]);
+  world.cluster.End(slow);
   EXPECT_TRUE(world.Commit(5));
   EXPECT_TRUE(world.WaitForAllApplied());
   EXPECT_GE(world.checker.CommittedUpTo(), before + 3 + 1 + 5)
