@@ -113,7 +113,8 @@ def test_a_detector_is_judged_by_pairs_and_by_healthy_runs() -> None:
         plain = Result(1000, 100, {}, 0)
         return [(plain, Result(1000 * (1 - share), 100 * (1 + share), {}, 0))] * 6
 
-    assert adr.section_detector(pairs(0.009), pairs(0.009), 0).passed
-    assert not adr.section_detector(pairs(0.011), pairs(0.009), 0).passed
-    assert not adr.section_detector(pairs(0.009), pairs(0.011), 0).passed
-    assert not adr.section_detector(pairs(0.009), pairs(0.009), 1).passed
+    assert adr.section_detector(pairs(0.009), pairs(0.009), 0, 3).passed
+    assert not adr.section_detector(pairs(0.011), pairs(0.009), 0, 3).passed
+    assert not adr.section_detector(pairs(0.009), pairs(0.011), 0, 3).passed
+    assert not adr.section_detector(pairs(0.009), pairs(0.009), 1, 3).passed
+    assert not adr.section_detector(pairs(0.009), pairs(0.009), 0, 30).passed

@@ -6,7 +6,8 @@ reference alone. They measure in virtual time, so the figures are the same on ev
 
 `kit bench detector`: lab 7's store on real sockets, without a fault. Pairs of runs beside lab 3's
 store, which has the same Raft alone, give the cost: that of the detectors, their vitals and the
-exchange of health. Healthy runs show whether a leader stays.
+exchange of health. Healthy runs show whether a leader stays. Windows of two lengths show that an
+update costs O(log n).
 """
 
 import json
@@ -21,7 +22,7 @@ from failslow.base import console, parallel, process, records
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
-from failslow.extras.bench import load, servers, verified
+from failslow.extras.bench import load, programs, servers, verified
 from failslow.extras.bench.figures import Figure, Plot, Section
 from failslow.extras.bench.load import Load
 from failslow.extras.bench.servers import Servers
@@ -424,6 +425,10 @@ COST_PERCENT_AT_MOST = 1.0
 STARTS = 20
 HEALTHY_RUNS, HEALTHY_MS = 10, 60_000
 HEALTHY = Load(8)
+UPDATES = "bench_detector"
+GROWTH_AT_MOST = 10.0
+"""Of the time of an update, in windows 100 times as long. Trees need twice the steps, and miss the
+caches. A pass over the window would take 100 times as long."""
 
 TEXT_OF_DETECTOR = (
     "The stores of labs 3 and 7, three replicas each, with files in memory. The replicas share"
@@ -432,7 +437,8 @@ TEXT_OF_DETECTOR = (
     f" {STARTS * verified.PAIRS_OF_A_START} pairs for each load, of {STARTS} starts. Each is the"
     f" median of the pairs, with the interval in which it is with {100 * CONFIDENCE:.0f} %."
     f" INCONCLUSIVE: the bar is in the interval. A healthy run is {HEALTHY.describe()} for"
-    f" {HEALTHY_MS // 1000} s, with the files on this machine's disk."
+    f" {HEALTHY_MS // 1000} s, with the files on this machine's disk. An update's time is the"
+    " processor's, in windows of 8,000 updates, by that in windows of 80."
 )
 
 
@@ -441,11 +447,13 @@ def run_detector(kit: Kit) -> Section:
     cmake.build(kit, targets=["put_load"])
     kinds = _starter(kit, PLAIN, in_memory=True), _starter(kit, WATCHED, in_memory=True)
     closed, opened = (verified.pairs(kit, kinds, each, STARTS) for each in (CLOSED, OPEN))
-    return section_detector(closed, opened, _changed(kit))
+    return section_detector(closed, opened, _changed(kit), _growth(kit))
 
 
-def section_detector(closed: Sequence[Pair], opened: Sequence[Pair], changed: int) -> Section:
-    """`changed`: the healthy runs in which another replica led."""
+def section_detector(
+    closed: Sequence[Pair], opened: Sequence[Pair], changed: int, growth: float
+) -> Section:
+    """`changed`: the healthy runs in which another replica led. `growth`: see GROWTH_AT_MOST."""
     lost = [1 - watched.puts_per_second / plain.puts_per_second for plain, watched in closed]
     grown = [watched.mean / plain.mean - 1 for plain, watched in opened]
     found = [
@@ -454,8 +462,16 @@ def section_detector(closed: Sequence[Pair], opened: Sequence[Pair], changed: in
         Figure(
             f"of {HEALTHY_RUNS} healthy runs, with another leader", changed, "", 0, at_most=True
         ),
+        Figure("time of an update, long windows to short", growth, "x", GROWTH_AT_MOST, True),
     ]
     return Section("detector", "The cost of a detector", TEXT_OF_DETECTOR, found)
+
+
+def _growth(kit: Kit) -> float:
+    cmake.build(kit, targets=[UPDATES])
+    text = programs.run(kit, UPDATES, "--benchmark_format=json")
+    times = programs.google_times(UPDATES, text, "cpu_time")
+    return times["update/8000"] / times["update/80"]
 
 
 def _changed(kit: Kit) -> int:
