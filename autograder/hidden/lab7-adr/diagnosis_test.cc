@@ -131,7 +131,7 @@ GRADED_TEST(Suspects, AreNotOfOldReports, "7c", 2,
 
 GRADED_TEST(Suspects, AreNotThoseBesideThem, "7c", 2,
             "A leader whose links are long because the processors of most followers are slow does "
-            "not name its own network.") {
+            "not name its own network. Those followers' networks are not slow, either.") {
   AskedDiagnosis diagnosis;
   Replicas replicas(5);
   replicas.MakeSlow(1, Resource::kProcessor);
@@ -139,6 +139,14 @@ GRADED_TEST(Suspects, AreNotThoseBesideThem, "7c", 2,
   EXPECT_EQ(SeenBy(diagnosis, replicas, 0), (Suspicion{Who::kPeer, 1, Resource::kProcessor}));
   replicas.MakeSlow(3, Resource::kProcessor);
   EXPECT_EQ(SeenBy(diagnosis, replicas, 0), (Suspicion{Who::kEverybody, 0, Resource::kProcessor}));
+  Replicas seven(7);
+  for (const PeerId far : {0, 1, 2}) {
+    for (PeerId peer = far + 1; peer < 5; ++peer) seven.MakeLong(far, peer);
+  }
+  seven.MakeSlow(5, Resource::kProcessor);
+  seven.MakeSlow(6, Resource::kProcessor);
+  EXPECT_EQ(SeenBy(diagnosis, seven, 0), (Suspicion{Who::kSelf, 0, Resource::kNetwork}))
+      << "networks of 0, 1 and 2 are slow, and processors of 5 and 6";
 }
 
 // Levels of which few are fatal.

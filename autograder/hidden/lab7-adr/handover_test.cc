@@ -20,6 +20,7 @@ struct SlowLeader {
   Resource resource;
   faults::Fault (*fault)(PeerId leader);
   Duration delay;  // of its messages
+  std::size_t value_bytes = 8;
 };
 
 // A client writes meanwhile.
@@ -31,7 +32,7 @@ void ReplaceALeader(int replicas, const SlowLeader& slow, std::uint64_t seed) {
   writer.set_first(leader);
   const auto write = [&](int count) {
     for (int i = 0; i < count; ++i) {
-      world.Start(writer, 1, {"INCR", "n"});
+      world.Start(writer, 1, {"SET", "k", std::string(slow.value_bytes, 'v')});
       world.cluster.RunFor(5ms);
     }
   };
@@ -55,7 +56,8 @@ GRADED_TEST(Successors, LeadSoon, "7d", 2,
       {Resource::kProcessor, [](PeerId id) { return faults::CpuSlow({id}, 10); }, 0ms},
       {Resource::kDisk, [](PeerId id) { return faults::FsDelay({id}, 50ms); }, 0ms},
       {Resource::kNetwork, [](PeerId id) { return faults::NetSlow({id}, 40ms); }, 40ms},
-      {Resource::kNetwork, [](PeerId id) { return faults::NetSlow({id}, 200ms); }, 200ms}};
+      // The successor lacks entries that are not committed when the drain ends.
+      {Resource::kNetwork, [](PeerId id) { return faults::NetSlow({id}, 200ms); }, 200ms, 32768}};
   std::uint64_t seed = 710;
   for (const int replicas : {3, 5, 7}) {
     for (const SlowLeader& slow : all) {
@@ -142,11 +144,33 @@ GRADED_TEST(Successors, AreWell, "7d", 2,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+// A replica that has forgotten what is committed leads, far from one that lacks it.
+void LeadWithoutKnowing(std::uint64_t seed) {
+  HandoverWorld world({.replicas = 3, .seed = seed});
+  const PeerId first = world.WaitForProposer();
+  ASSERT_NE(first, kNobody);
+  const PeerId next = world.Others(first)[0], behind = world.Others(first)[1];
+  ASSERT_TRUE(world.WaitForAllApplied());
+  world.client.set_first(first);
+  world.cluster.Begin(faults::CutFault({first}, {behind}));
+  for (int i = 1; i <= 20; ++i) ASSERT_EQ(world.Do("INCR n"), Reply::Integer(i));
+  world.cluster.Crash(first);
+  world.cluster.Crash(next);
+  world.cluster.Restart(next);
+  world.cluster.RunFor(20ms);
+  world.FindsItselfSlow(next, {HandoverWorld::Well(behind)});
+  world.cluster.Begin(faults::NetSlow({next}, 160ms));
+  const auto leads = [&] { return world.checker.Leader() == next; };
+  ASSERT_TRUE(world.cluster.RunUntil(leads, 6s)) << "the only one with all entries does not lead";
+  EXPECT_EQ(world.WaitForSuccessor(next, 3s), behind);
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
 // One of the followers does not hear the leader while the others commit.
 GRADED_TEST(
     Successors, HaveCaughtUp, "7d", 2,
     "No leader hands over to a replica that lacks committed entries, also if that one alone "
-    "is well: the leader stays until it has caught up.") {
+    "is well: the leader stays until it has caught up. A new leader waits until it knows them.") {
   for (std::uint64_t seed = 740; seed < 744; ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
     HandoverWorld world({.replicas = 3, .seed = seed});
@@ -165,6 +189,7 @@ GRADED_TEST(
     EXPECT_EQ(world.WaitForSuccessor(leader, 3s), behind) << "it has caught up";
     EXPECT_TRUE(world.AllInvariantsHold());
   }
+  ASSERT_NO_FATAL_FAILURE(LeadWithoutKnowing(746));
 }
 
 GRADED_TEST(Successors, AreForSlowLeaders, "7d", 1,
@@ -204,7 +229,7 @@ void ExpectNothing(HandoverWorld& world, PeerId replica, const raft::TimeoutNow&
 
 GRADED_TEST(Messages, OfAnotherTermOrLeaderDoNothing, "7d", 2,
             "A TimeoutNow of an old or a future term, of a replica that does not lead, of an entry "
-            "that its addressee lacks, or to the leader itself changes nothing.") {
+            "that its addressee lacks, or to the leader itself changes nothing: no rest begins.") {
   HandoverWorld world({.replicas = 3, .seed = 750});
   const PeerId first = world.WaitForProposer();
   ASSERT_NE(first, kNobody);
@@ -226,6 +251,9 @@ GRADED_TEST(Messages, OfAnotherTermOrLeaderDoNothing, "7d", 2,
   ExpectNothing(world, peer, {term, kNobody, last}, "of nobody");
   ExpectNothing(world, peer, {term, leader, last + 100}, "of an entry that is not there");
   ExpectNothing(world, leader, {term, leader, last}, "to the leader");
+  world.FindsItselfSlow(leader);
+  EXPECT_NE(world.WaitForSuccessor(leader, 1500ms), kNobody)
+      << "it has obeyed nothing, so it does not rest";
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 

@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include "kv_errors.h"
+
 namespace depfast {
 
 // Lab 3's store runs on a Raft that hands over.
@@ -64,6 +66,13 @@ bool HandoverWorld::Serves(Duration at_most) {
     if (Do("SET served 1") == kv::Reply::Ok()) return true;
   }
   return false;
+}
+
+kv::Reply HandoverWorld::IncrementAt(PeerId leader) {
+  for (const Time end = cluster.now() + 2s;; cluster.RunFor(10ms)) {
+    const kv::Reply reply = DoAt(leader, kv::Words("INCR n"));
+    if (!HasCode(reply, "TRYAGAIN") || cluster.now() >= end) return reply;
+  }
 }
 
 bool HandoverWorld::WaitForMessage(std::size_t before, Duration at_most) {

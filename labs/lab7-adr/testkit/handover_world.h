@@ -43,6 +43,10 @@ class HandoverWorld : public kv::KvWorld, private sim::Observer {
   // whether one has within `at_most`.
   bool Serves(Duration at_most);
 
+  // The answer to INCR n of this replica alone. It is asked again while it refuses, for 2 s: a
+  // leader may do so while it hands over.
+  kv::Reply IncrementAt(PeerId leader);
+
   // Runs until a TimeoutNow has left a replica, beyond the first `before`. Returns whether it has.
   bool WaitForMessage(std::size_t before, Duration at_most);
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 
 #include "handover_world.h"
-#include "kv_errors.h"
 #include "testkit/environment.h"
 
 namespace depfast::adr {
@@ -49,14 +48,6 @@ GRADED_TEST(HandOver, NeedsABetterPeer, "7d", 1,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-// Asks this replica alone, and again when it refuses: a leader may do so while it hands over.
-Reply IncrementAt(HandoverWorld& world, PeerId leader) {
-  for (const Time end = world.cluster.now() + 2s;; world.cluster.RunFor(10ms)) {
-    const Reply reply = world.DoAt(leader, kv::Words("INCR n"));
-    if (!HasCode(reply, "TRYAGAIN") || world.cluster.now() >= end) return reply;
-  }
-}
-
 GRADED_TEST(HandOver, EndsWithoutASuccessor, "7d", 2,
             "When the message of a hand-over is lost, the leader serves again within 600 ms.") {
   HandoverWorld world({.replicas = 3, .seed = 703});
@@ -69,7 +60,7 @@ GRADED_TEST(HandOver, EndsWithoutASuccessor, "7d", 2,
   world.FindsItselfSlow(leader, {HandoverWorld::Well(heir)});
   ASSERT_TRUE(world.WaitForMessage(0, 500ms)) << "no message leaves";
   const Time sent = world.cluster.now();
-  ASSERT_EQ(IncrementAt(world, leader), Reply::Integer(2));
+  ASSERT_EQ(world.IncrementAt(leader), Reply::Integer(2));
   EXPECT_LE(world.cluster.now() - sent, raft::kTakeOverMax + 200ms);
   EXPECT_EQ(world.checker.Leader(), leader);
   world.cluster.Heal();
