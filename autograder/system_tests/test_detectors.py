@@ -59,6 +59,7 @@ def test_a_slow_leader_hands_over(kit: Kit, tmp_path: Path) -> None:
     assert only["successor"] not in (None, only["leader"])
 
 
+@pytest.mark.full
 def test_a_replay_draws_levels_and_hand_overs(kit: Kit, tmp_path: Path) -> None:
     words = ("lab7", "HandOver.ToAWellPeer", kit.reference, "--out", tmp_path)
     assert run(kit, "replay", *words).exit_code == 0

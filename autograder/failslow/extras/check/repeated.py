@@ -19,7 +19,7 @@ from failslow.lab.labs import Labs, load_labs
 from failslow.lab.mutants import Patched, load_alternatives, load_mutants, materialised
 from failslow.lab.submission import collect
 
-TIMES, TIMES_FULL = 3, 250
+TIMES, TIMES_FULL = 2, 250
 """Gradings of each of four submissions of lab 1, whose suite takes about two seconds."""
 TIMES_WHOLE = 4
 """Whole gradings of each of five submissions."""
