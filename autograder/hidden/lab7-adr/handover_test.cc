@@ -259,8 +259,8 @@ GRADED_TEST(Messages, OfAnotherTermOrLeaderDoNothing, "7d", 2,
 
 GRADED_TEST(Messages, AreObeyedOnce, "7d", 2,
             "A replica that its leader tells to campaign does so at once, without pre-votes, and "
-            "once: the same message again does nothing.") {
-  for (std::uint64_t seed = 751; seed < 757; ++seed) {
+            "once: the same message again, or a heartbeat right behind it, does nothing.") {
+  for (std::uint64_t seed = 751; seed < 761; ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
     HandoverWorld world({.replicas = 3, .seed = seed});
     const PeerId leader = world.WaitForProposer();
@@ -270,7 +270,7 @@ GRADED_TEST(Messages, AreObeyedOnce, "7d", 2,
     const PeerId heir = world.Others(leader)[seed % 2];
     const raft::TimeoutNow message{world.checker.claims(leader).term, leader,
                                    world.checker.CommittedUpTo()};
-    const auto answer = world.Tell(heir, message);
+    const auto answer = world.Tell(heir, message, /*with_heartbeats=*/seed % 2 == 0);
     EXPECT_TRUE(answer && answer->campaigns);
     EXPECT_EQ(world.WaitForSuccessor(leader, raft::kElectionTimeoutMin), heir);
     EXPECT_EQ(world.checker.claims(heir).term, message.term + 1);

@@ -80,13 +80,22 @@ bool HandoverWorld::WaitForMessage(std::size_t before, Duration at_most) {
 }
 
 std::optional<raft::TimeoutNowReply> HandoverWorld::Tell(PeerId replica,
-                                                         const raft::TimeoutNow& message) {
+                                                         const raft::TimeoutNow& message,
+                                                         bool with_heartbeats) {
   struct Told {
     bool is_over = false;
     std::optional<raft::TimeoutNowReply> answer;
   };
   const auto told = std::make_shared<Told>();
+  const auto send_heartbeat = [&] {
+    raft::AppendEntries heartbeat;
+    heartbeat.term = message.term;
+    heartbeat.leader = message.leader;
+    client_.Call(replica, heartbeat, 1s, [](const auto&) {});
+  };
+  for (int i = 0; with_heartbeats && i < 4; ++i) send_heartbeat();
   client_.Call(replica, message, 1s, [told](const auto& answer) { *told = {true, answer}; });
+  if (with_heartbeats) send_heartbeat();
   cluster.RunUntil([&] { return told->is_over; }, 2s);
   EXPECT_TRUE(told->answer) << "replica " << replica << " does not answer a TimeoutNow";
   return told->answer;

@@ -51,8 +51,10 @@ class HandoverWorld : public kv::KvWorld, private sim::Observer {
   bool WaitForMessage(std::size_t before, Duration at_most);
 
   // Sends the message on behalf of a leader, and runs until it is answered. Nothing, and a failure,
-  // without an answer.
-  std::optional<raft::TimeoutNowReply> Tell(PeerId replica, const raft::TimeoutNow& message);
+  // without an answer. `with_heartbeats`: some come right before, which keep the replica busy, and
+  // one right behind, which it reads together with the message.
+  std::optional<raft::TimeoutNowReply> Tell(PeerId replica, const raft::TimeoutNow& message,
+                                            bool with_heartbeats = false);
 
   HandoverChecker& checker;
 
