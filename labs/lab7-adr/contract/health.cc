@@ -39,7 +39,7 @@ class Pause final : public Event {
 }  // namespace
 
 Health::Health(Runtime& runtime)
-    : runtime_(runtime), meter_(runtime), processor_(meter_), disk_(work_) {
+    : runtime_(runtime), meter_(runtime, disk_), processor_(meter_), disk_(work_) {
   for (const PeerId id : runtime.peers()) peers_.try_emplace(id, work_);
   runtime_.rpc().HandleInline<AskHealth>(
       [this](const AskHealth&, const Responder<HealthAnswer>& responder) {
@@ -62,11 +62,11 @@ void Health::Start() {
 std::shared_ptr<DiskEvent> Health::MeasureSync(std::shared_ptr<DiskEvent> write,
                                                std::size_t bytes) {
   work_.AddWritten(bytes);
-  disk_.OnBegin(runtime_.Now());
-  runtime_.Spawn("health disk", [this, write, bytes, began = runtime_.Now()] {
+  disk_.OnAsk(runtime_.Now());
+  runtime_.Spawn("health disk", [this, write, bytes, asked = runtime_.Now()] {
     runtime_.set_dependency(Dependency::Heartbeat());
     write->Wait();
-    disk_.OnEnd(runtime_.Now(), began, bytes);
+    disk_.OnEnd(runtime_.Now(), asked, bytes);
   });
   return write;
 }
@@ -146,6 +146,11 @@ bool Health::SendsClientsAwayNow() const {
 }
 
 // ---- claims ----
+
+void Health::Meter::OnStepEnd(const Runtime& runtime, const StepUsage& usage) {
+  ProcessorMeter::OnStepEnd(runtime, usage);
+  disk_.OnStepEnd(usage);
+}
 
 void Health::Meter::OnCall(const Runtime& runtime, const Task&, const RpcCall& call) {
   if (call.method() != raft::TimeoutNow::kMethod) return;

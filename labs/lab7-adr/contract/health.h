@@ -47,14 +47,18 @@ class Health final : public HealthView {
   std::vector<Observation> claims() const;
 
  private:
-  // Hears of the replica's hand-overs, too.
+  // Hears of the replica's hand-overs, too, and tells the disk's variable of steps.
   class Meter final : public ProcessorMeter {
    public:
-    using ProcessorMeter::ProcessorMeter;
+    Meter(Runtime& runtime, DiskVital& disk) : ProcessorMeter(runtime), disk_(disk) {}
+    void OnStepEnd(const Runtime& runtime, const StepUsage& usage) override;
     void OnCall(const Runtime& runtime, const Task& caller, const RpcCall& call) override;
 
     PeerId successor = kNobody;  // of the latest one
     Time handed_over{0};
+
+   private:
+    DiskVital& disk_;
   };
 
   struct Peer {

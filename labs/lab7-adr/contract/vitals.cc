@@ -66,11 +66,19 @@ bool ProcessorVital::is_saturated() const {
 void DiskVital::Tick(Time now) {
   EndBatch();
   if (under_way_.empty()) return vital_.Tick(now, std::nullopt);
-  vital_.Tick(now, std::max(under_way_.front(), last_end_));
+  vital_.Tick(now, std::max(under_way_.front().began, last_end_));
 }
 
-void DiskVital::OnEnd(Time now, Time began, std::size_t bytes) {
-  under_way_.erase(std::ranges::find(under_way_, began));
+void DiskVital::OnStepEnd(const StepUsage& usage) {
+  for (Sync& sync : under_way_) {
+    if (sync.asked == usage.began) sync.began = usage.began + usage.took;
+  }
+}
+
+void DiskVital::OnEnd(Time now, Time asked, std::size_t bytes) {
+  const auto sync = std::ranges::find(under_way_, asked, &Sync::asked);
+  const Time began = sync->began;
+  under_way_.erase(sync);
   if (now != last_end_) EndBatch();
   if (!batch_) batch_ = {std::max(began, last_end_), now, 0};
   batch_->bytes += static_cast<std::int64_t>(bytes);

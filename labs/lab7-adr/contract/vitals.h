@@ -108,7 +108,8 @@ class ProcessorVital {
 };
 
 // The value: the time of the syncs that end together, a batch, without the time behind earlier
-// ones. It is that of a sync with kPlainBytes: a larger batch takes longer on any disk.
+// ones. It is that of a sync with kPlainBytes: a larger batch takes longer on any disk. A write
+// leaves at the end of its step, and the step is no time of the disk's.
 class DiskVital {
  public:
   explicit DiskVital(const Work& work) : work_(work) {}
@@ -118,14 +119,20 @@ class DiskVital {
   Level level() const { return vital_.level(); }
   const Vital& vital() const { return vital_; }
 
-  // A sync begins; one that began then has ended, after it wrote so many bytes.
-  void OnBegin(Time now) { under_way_.push_back(now); }
-  void OnEnd(Time now, Time began, std::size_t bytes);
+  // The step asks for a sync; one that was asked for then has ended, and wrote these bytes.
+  void OnAsk(Time now) { under_way_.push_back({now, now}); }
+  void OnEnd(Time now, Time asked, std::size_t bytes);
+  // The latest step. Requires: comes before the ends of the step's syncs.
+  void OnStepEnd(const StepUsage& usage);
 
  private:
   // About what a disk writes in the time of a sync.
   static constexpr std::int64_t kPlainBytes = 32 * 1024;
 
+  struct Sync {
+    Time asked;
+    Time began;
+  };
   struct Batch {
     Time began;
     Time end;
@@ -136,7 +143,7 @@ class DiskVital {
 
   Vital vital_;
   WorkMeter work_;
-  std::deque<Time> under_way_;  // the begins, ascending
+  std::deque<Sync> under_way_;  // ascending
   std::optional<Batch> batch_;  // the latest, until it is known to be whole
   Time last_end_{0};
 };
