@@ -114,8 +114,10 @@ void HandoverChecker::OnFaultBegins(Time now, const faults::Fault& fault) {
   AddToFaults(now, fault, 1);
 }
 
+// Its end changes what the others measure of the replica, too: messages that they share, the load.
 void HandoverChecker::OnFaultEnds(Time now, const faults::Fault& fault) {
   AddToFaults(now, fault, -1);
+  for (Replica& each : replicas_) each.excused_until = now + kExcused;
 }
 
 void HandoverChecker::AddToFaults(Time now, const faults::Fault& fault, int more) {
