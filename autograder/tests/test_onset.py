@@ -67,15 +67,16 @@ def test_the_worst_second_counts_wherever_it_begins() -> None:
     ("slow", "slices"),
     [
         (course(), 0),
-        (course(means_ns={FROM + 7: 2_100_000}), 8),
-        (course(means_ns={FROM + 7: 1_900_000}), 0),
-        (course(means_ns={FROM + 7: 2_100_000, FROM - 3: 2_200_000}), 0),
-        (course(answers={FROM + 4: 49}), 5),
-        (course(answers={FROM + 4: 51}), 0),
-        (course(means_ns={FROM - 1: 9_000_000}), 0),
+        (course(means_ns={FROM + 6: 2_100_000, FROM + 7: 2_100_000}), 8),
+        (course(means_ns={FROM + 7: 9_000_000}), 0),
+        (course(means_ns={FROM + 6: 1_900_000, FROM + 7: 1_900_000}), 0),
+        (course(means_ns={FROM: 2_100_000, FROM + 1: 2_100_000, FROM - 3: 2_200_000}), 0),
+        (course(answers={FROM + 3: 49, FROM + 4: 49}), 5),
+        (course(answers={FROM + 4: 51, FROM + 5: 51}), 0),
+        (course(means_ns={FROM - 2: 9_000_000, FROM - 1: 9_000_000}), 0),
     ],
 )
-def test_the_last_bad_slice_ends_the_recovery(slow: Sample, slices: int) -> None:
+def test_the_last_bad_slices_end_the_recovery(slow: Sample, slices: int) -> None:
     assert figures.recovery_ns(course(), slow) == slices * 100_000_000
 
 

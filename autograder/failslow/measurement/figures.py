@@ -170,9 +170,10 @@ def worst_second(_: Sample, slow: Sample) -> float:
 
 
 def recovery_ns(_: Sample, slow: Sample) -> float:
-    """From the begin of the fault until all slices are good again.
+    """From the begin of the fault until all slices are good again, but for lone ones.
 
-    ... or up to the worst slice of the baseline, and it has half of its answers."""
+    ... or up to the worst slice of the baseline, and it has half of its answers. A snapshot for the
+    slow replica makes one slice bad."""
     onset = _onset(slow)
     usual = _baseline(onset.means_ns, onset)
     longest = max(GOOD * _mean(usual), max(usual, default=0))
@@ -180,8 +181,9 @@ def recovery_ns(_: Sample, slow: Sample) -> float:
     if least <= 0:
         return NOTHING_COMPLETED
     slices = zip(onset.means_ns, slow.completions, strict=True)
-    bad = [at for at, (mean, count) in enumerate(slices) if mean > longest or count < least]
-    last = max((at for at in bad if at >= onset.fault_from), default=onset.fault_from - 1)
+    bad = {at for at, (mean, count) in enumerate(slices) if mean > longest or count < least}
+    lasting = (at for at in bad if at >= onset.fault_from and bad & {at - 1, at + 1})
+    last = max(lasting, default=onset.fault_from - 1)
     return float((last + 1 - onset.fault_from) * WINDOW_NS)
 
 
