@@ -45,6 +45,8 @@ std::string Described(const PlantedRun& run) {
       return "saturated";
     case Kind::kNotSaturated:
       return "not saturated";
+    case Kind::kStaticWarn:
+      return "a static threshold of " + value;
   }
   return "";
 }
@@ -130,12 +132,15 @@ class AnyStream {
 
   WatchStreams OfAll() {
     WatchStreams request = AnyOptions();
+    if (OneIn(4)) unit_ = kManyBytes;
     while (request.runs.size() < kRuns) AddPhase(request, true);
     return request;
   }
 
  private:
   static constexpr std::size_t kRuns = 250;
+  // Of work. Its nanoseconds and thousandths need more than 64 bits, and no rate is above 2^40.
+  static constexpr std::int32_t kManyBytes = 1 << 18;
 
   std::uint32_t Below(std::uint32_t bound) {
     return static_cast<std::uint32_t>(random_.Below(bound));
@@ -162,7 +167,8 @@ class AnyStream {
   void AddPhase(WatchStreams& request, bool of_all) {
     const Duration mean = 20ms * (1 << Below(5));
     const Duration value = 500us * (1 << Below(4));
-    const auto work = static_cast<std::int32_t>(of_all ? Below(4) : 1);
+    const auto work = of_all ? static_cast<std::int32_t>(Below(4)) * unit_ : 1;
+    if (OneIn(4)) Add(request, {.kind = Kind::kStaticWarn, .value_ns = Ns(1ms * (1 << Below(3)))});
     if (of_all && OneIn(2)) {
       Add(request, {.kind = OneIn(2) ? Kind::kSaturated : Kind::kNotSaturated});
     }
@@ -179,6 +185,7 @@ class AnyStream {
   }
 
   RandomStream random_;
+  std::int32_t unit_ = 1;
 };
 
 constexpr std::uint64_t kStreams = 500;

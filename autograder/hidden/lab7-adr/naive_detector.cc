@@ -21,10 +21,11 @@ char NaiveDetector::Show(const PlantedRun& run) {
     is_over_the_limit = run.kind == Kind::kUpdates && value > fatal_;
     if (run.kind == Kind::kSaturated) is_saturated_ = true;
     if (run.kind == Kind::kNotSaturated) is_saturated_ = false;
+    if (run.kind == Kind::kStaticWarn) next_warn_ = value;
     if (run.kind == Kind::kTicks) Take(value, 0);
     if (run.kind == Kind::kStall) Take(now_ - begin, 0);
     if (run.kind == Kind::kUpdates) {
-      is_known_ = true;
+      warn_ = next_warn_;
       Take(value, run.work);
     } else {
       is_warn_ = false;
@@ -115,7 +116,7 @@ NaiveDetector::Rate NaiveDetector::Compare(std::int64_t rate) const {
 }
 
 Duration NaiveDetector::Threshold() const {
-  if (!is_learned_) return is_known_ ? warn_ : kForever;
+  if (!is_learned_) return warn_;
   std::vector<Duration> values;
   for (const Update& each : history_) values.push_back(each.value);
   std::ranges::sort(values);

@@ -15,7 +15,7 @@ namespace depfast::adr {
 class NaiveDetector {
  public:
   NaiveDetector(const AdrOptions& options, Duration warn, Duration fatal)
-      : options_(options), warn_(warn), fatal_(fatal) {}
+      : options_(options), next_warn_(warn), fatal_(fatal) {}
 
   // Makes the calls of the run. Returns the state after it, as the driver does.
   char Show(const PlantedRun& run);
@@ -42,12 +42,12 @@ class NaiveDetector {
   bool MostRecentAre(Property property) const;
 
   const AdrOptions options_;
-  const Duration warn_;
+  Duration next_warn_;        // of the next update
+  Duration warn_ = kForever;  // of the latest update
   const Duration fatal_;
   Time now_ = 1h;
   bool is_saturated_ = false;
   bool is_warn_ = false;
-  bool is_known_ = false;  // a static threshold has come
   int resets_ = 0;
   // Since the latest reset.
   Time began_{};

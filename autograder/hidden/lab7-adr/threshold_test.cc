@@ -23,6 +23,7 @@ GRADED_TEST(Threshold, IsStaticUntilTheHistoryIsFull, "7a", 1,
   AskedDetector detector;
   for (const int per_second : {100, 400, 2000}) {
     Planter planter = SaturatedPlanter(710);
+    const auto nothing = planter.Add({{.kind = PlantedRun::Kind::kIdleTicks}});
     Stretch stretch = kUsual;
     stretch.per_second = per_second;
     const Duration full = 2 * kSecond + std::min<Duration>(10s, kSecond * 8192 / per_second);
@@ -30,6 +31,7 @@ GRADED_TEST(Threshold, IsStaticUntilTheHistoryIsFull, "7a", 1,
     const auto late = planter.Add(Lasting(stretch, 600ms));
     const auto fault = planter.Add({.lasting = 3s, .per_second = per_second / 5, .value = 10ms});
     const auto seen = detector.Watch(planter, kLimits);
+    EXPECT_EQ(seen[nothing].threshold_ns, Ns(kForever)) << "before the first update";
     EXPECT_EQ(seen[early].threshold_ns, Ns(kLimits.warn)) << per_second << " updates a second";
     EXPECT_TRUE(HasLearned(seen[late], stretch)) << per_second << " updates a second";
     EXPECT_TRUE(FindsTheFault(planter, fault, seen)) << per_second << " updates a second";

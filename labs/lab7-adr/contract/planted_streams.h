@@ -22,6 +22,7 @@ struct PlantedRun {
     kStall,         // OnTick, with one that began with the run
     kSaturated,     // SetSaturated(true)
     kNotSaturated,  // SetSaturated(false)
+    kStaticWarn,    // none: from now on `value_ns` is the first static threshold
   };
   Kind kind = Kind::kUpdates;
   std::int64_t times = 1;
@@ -70,7 +71,7 @@ struct WatchStreams {
   std::uint32_t history_per_recent = 10;
   std::uint32_t rates_per_recent = 2;
   std::uint32_t window_max = 8192;
-  // Both static thresholds.
+  // Both static thresholds, at first.
   std::int64_t warn_ns = 0;
   std::int64_t fatal_ns = 0;
   // Whether the state after each run is asked for, or else the report of each stretch.

@@ -69,12 +69,15 @@ class WatchedStream {
       case PlantedRun::Kind::kNotSaturated:
         detector_.SetSaturated(false);
         break;
+      case PlantedRun::Kind::kStaticWarn:
+        warn_ = value;
+        break;
     }
     const bool is_update = run.kind == PlantedRun::Kind::kUpdates;
     is_fatal_ = detector_.IsFatal(is_update ? value : Duration(), fatal_);
   }
 
-  const Duration warn_;
+  Duration warn_;
   const Duration fatal_;
   AdaptiveThreshold detector_;
   // No operation has begun before the clock did.
