@@ -54,7 +54,8 @@ GRADED_TEST(Successors, LeadSoon, "7d", 2,
             "replica leads within 1.5 s and twice the leader's delay.") {
   const std::vector<SlowLeader> all = {
       {Resource::kProcessor, [](PeerId id) { return faults::CpuSlow({id}, 10); }, 0ms},
-      {Resource::kDisk, [](PeerId id) { return faults::FsDelay({id}, 50ms); }, 0ms},
+      // No hand-over waits for this disk.
+      {Resource::kDisk, [](PeerId id) { return faults::FsDelay({id}, 2s); }, 0ms},
       {Resource::kNetwork, [](PeerId id) { return faults::NetSlow({id}, 40ms); }, 40ms},
       // The successor lacks entries that are not committed when the drain ends.
       {Resource::kNetwork, [](PeerId id) { return faults::NetSlow({id}, 200ms); }, 200ms, 32768}};

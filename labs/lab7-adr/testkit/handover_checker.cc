@@ -166,7 +166,7 @@ void HandoverChecker::OnVoteRequest(PeerId replica, Time now, const raft::Reques
 
 void HandoverChecker::OnSent(PeerId from, PeerId to, Time now, const raft::TimeoutNow& message) {
   if (IsRepeated(from, to, now, message.term)) return;
-  sent_.push_back({from, to, message.term, now});
+  sent_.push_back({from, to, message.term, now, message.last_index});
   Note(Name(from) + " hands over to " + Name(to));
   CheckHeir(from, to, now);
   CheckLeader(from, now);

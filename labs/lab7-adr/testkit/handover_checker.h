@@ -33,6 +33,7 @@ struct SentHandover {
   PeerId to = kNobody;
   std::uint64_t term = 0;
   Time at{0};
+  std::uint64_t last_index = 0;
 };
 
 class HandoverChecker final : public raft::RaftChecker {
