@@ -18,9 +18,11 @@
 
 namespace depfast::adr {
 
+// The calls of MeasureSync since the replica's start, and the sum of their bytes.
 struct PlantHealthReply {
-  bool is_planted = false;
-  MSGPACK_DEFINE(is_planted)
+  std::uint64_t syncs = 0;
+  std::uint64_t bytes = 0;
+  MSGPACK_DEFINE(syncs, bytes)
 };
 
 // From now on the replica's health has these answers, until its next start.
@@ -40,7 +42,10 @@ class PlantableHealth final : public HealthView {
   // `own`: null for a replica that watches nothing, and finds nobody slow. It outlives this.
   explicit PlantableHealth(HealthView* own) : own_(own) {}
 
-  void Plant(const PlantHealth& planted) { planted_ = planted; }
+  PlantHealthReply Plant(const PlantHealth& planted) {
+    planted_ = planted;
+    return measured_;
+  }
 
   Suspicion suspicion() const override {
     if (planted_) return planted_->suspicion;
@@ -57,12 +62,15 @@ class PlantableHealth final : public HealthView {
   }
   std::shared_ptr<DiskEvent> MeasureSync(std::shared_ptr<DiskEvent> write,
                                          std::size_t bytes) override {
+    ++measured_.syncs;
+    measured_.bytes += bytes;
     return own_ == nullptr ? write : own_->MeasureSync(std::move(write), bytes);
   }
 
  private:
   HealthView* const own_;
   std::optional<PlantHealth> planted_;
+  PlantHealthReply measured_;
 };
 
 }  // namespace depfast::adr

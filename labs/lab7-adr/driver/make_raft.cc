@@ -18,8 +18,7 @@ class WatchedRaft final : public ReplicatedLog {
   void Start() override {
     runtime_.rpc().HandleInline<adr::PlantHealth>(
         [this](const adr::PlantHealth& planted, const Responder<adr::PlantHealthReply>& to) {
-          health_.Plant(planted);
-          to.Send({true});
+          to.Send(health_.Plant(planted));
         });
     own_.Start();
     raft_.Start();

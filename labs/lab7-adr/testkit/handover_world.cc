@@ -1,8 +1,10 @@
 #include "handover_world.h"
 
 #include <memory>
+#include <variant>
 
 #include "kv_errors.h"
+#include "raft_wal.h"
 
 namespace depfast {
 
@@ -18,12 +20,25 @@ namespace depfast::adr {
 HandoverWorld::HandoverWorld(const testkit::ClusterOptions& options)
     : KvWorld(options),
       checker(dynamic_cast<HandoverChecker&>(log())),
+      written_(static_cast<std::size_t>(options.replicas)),
       client_(cluster.simulator()) {
   cluster.simulator().AddObserver(this);
   for (PeerId replica = 0; replica < cluster.replicas(); ++replica) FindsNobodySlow(replica);
 }
 
+void HandoverWorld::OnOutputsLeave(PeerId replica, Time, const std::vector<sim::Output>& outputs) {
+  for (const sim::Output& one : outputs) {
+    const auto* write = std::get_if<IoRequest>(&one);
+    const bool is_append = write != nullptr && write->kind == IoRequest::Kind::kAppend;
+    if (!is_append || !write->sync || write->file != raft::kWalFile) continue;
+    auto& [number, bytes] = written_[static_cast<std::size_t>(replica)];
+    ++number;
+    bytes += write->data->size();
+  }
+}
+
 void HandoverWorld::OnRestart(PeerId replica, Time now) {
+  written_[static_cast<std::size_t>(replica)] = {};
   cluster.simulator().At(now, [this, replica] { FindsNobodySlow(replica); });
 }
 
@@ -82,23 +97,39 @@ bool HandoverWorld::WaitForMessage(std::size_t before, Duration at_most) {
 std::optional<raft::TimeoutNowReply> HandoverWorld::Tell(PeerId replica,
                                                          const raft::TimeoutNow& message,
                                                          bool with_heartbeats) {
-  struct Told {
-    bool is_over = false;
-    std::optional<raft::TimeoutNowReply> answer;
-  };
-  const auto told = std::make_shared<Told>();
-  const auto send_heartbeat = [&] {
+  const auto send_heartbeats = [&](int count) {
     raft::AppendEntries heartbeat;
     heartbeat.term = message.term;
     heartbeat.leader = message.leader;
-    client_.Call(replica, heartbeat, 1s, [](const auto&) {});
+    for (int i = 0; i < count; ++i) client_.Call(replica, heartbeat, 1s, [](const auto&) {});
   };
-  for (int i = 0; with_heartbeats && i < 4; ++i) send_heartbeat();
-  client_.Call(replica, message, 1s, [told](const auto& answer) { *told = {true, answer}; });
-  if (with_heartbeats) send_heartbeat();
-  cluster.RunUntil([&] { return told->is_over; }, 2s);
-  EXPECT_TRUE(told->answer) << "replica " << replica << " does not answer a TimeoutNow";
-  return told->answer;
+  if (with_heartbeats) send_heartbeats(4);
+  const auto asked = Ask(replica, message);
+  if (with_heartbeats) send_heartbeats(1);
+  const auto answer = AnswerOf(asked);
+  EXPECT_TRUE(answer) << "replica " << replica << " does not answer a TimeoutNow";
+  return answer;
+}
+
+HandoverWorld::Syncs HandoverWorld::Measured(PeerId replica) {
+  const auto answer =
+      AnswerOf(Ask(replica, PlantHealth{.suspicion = {}, .reports = AllWell(replica)}));
+  return answer ? Syncs(answer->syncs, answer->bytes) : Syncs();
+}
+
+template <typename Request>
+std::shared_ptr<HandoverWorld::Asked<Request>> HandoverWorld::Ask(PeerId replica,
+                                                                  const Request& request) {
+  const auto asked = std::make_shared<Asked<Request>>();
+  client_.Call(replica, request, 1s, [asked](const auto& answer) { *asked = {true, answer}; });
+  return asked;
+}
+
+template <typename Request>
+std::optional<typename Request::Reply> HandoverWorld::AnswerOf(
+    const std::shared_ptr<Asked<Request>>& asked) {
+  cluster.RunUntil([&] { return asked->is_over; }, 2s);
+  return asked->answer;
 }
 
 }  // namespace depfast::adr

@@ -8,7 +8,10 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "handover_checker.h"
@@ -56,11 +59,31 @@ class HandoverWorld : public kv::KvWorld, private sim::Observer {
   std::optional<raft::TimeoutNowReply> Tell(PeerId replica, const raft::TimeoutNow& message,
                                             bool with_heartbeats = false);
 
+  // Synced appends since a replica's start: their number, and their bytes.
+  using Syncs = std::pair<std::uint64_t, std::uint64_t>;
+  // Those to its log.
+  Syncs written(PeerId replica) const { return written_[static_cast<std::size_t>(replica)]; }
+  // Those that it has given to MeasureSync. It finds nobody slow from now on.
+  Syncs Measured(PeerId replica);
+
   HandoverChecker& checker;
 
  private:
+  void OnOutputsLeave(PeerId replica, Time now, const std::vector<sim::Output>& outputs) override;
   void OnRestart(PeerId replica, Time now) override;
   std::vector<PeerReport> AllWell(PeerId but) const;
+  template <typename Request>
+  struct Asked {
+    bool is_over = false;
+    std::optional<typename Request::Reply> answer = std::nullopt;
+  };
+  template <typename Request>
+  std::shared_ptr<Asked<Request>> Ask(PeerId replica, const Request& request);
+  // Runs until the replica has answered. Nothing without an answer.
+  template <typename Request>
+  std::optional<typename Request::Reply> AnswerOf(const std::shared_ptr<Asked<Request>>& asked);
+
+  std::vector<Syncs> written_;
 
   testkit::Client client_;
 };
