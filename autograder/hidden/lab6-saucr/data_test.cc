@@ -121,7 +121,9 @@ GRADED_TEST(Data, NotFromTheIncomplete, "6c", 2,
 void TakeALog() {
   Stage stage(773, 5);
   ASSERT_NO_FATAL_FAILURE(LoseTheData(stage));
-  stage.Connect({0, 1, 3});
+  stage.Connect({0, 1, 2, 3});
+  // Its answer is always the last of three. Two would be a minority.
+  stage.cluster.Begin(faults::LinkSlow({3}, {0, 1, 2}, 10ms));
   ASSERT_NO_FATAL_FAILURE(LeadWithoutCampaignsOf(3, 0, {1, 3}, stage));
   EXPECT_NE(stage.WaitForProposer(), kNobody);
   EXPECT_TRUE(HasCommitted(stage, "entry 3 of term 1"));
@@ -228,7 +230,9 @@ GRADED_TEST(Data, AFlushBeforeItIsWhole, "6c", 2,
       ASSERT_TRUE(stage.CrashAndRecover({0}, {0, 1})) << "start " << crash + 1;
       EXPECT_EQ(stage.LleOf(0).index, 3U) << "at start " << crash + 1;
       if (by_silence) {
+        ASSERT_TRUE(stage.Ask(0, stage.Message(1, {1, 1}, {1}, Mode::kFast)));
         stage.cluster.RunFor(kSilence + 20ms);
+        EXPECT_TRUE(stage.HasOnDisk(0, {1, 2})) << "its flush writes the entries that it has";
       } else {
         ASSERT_TRUE(stage.Ask(0, stage.Message(1, {1, 1}, {}, Mode::kSlow)));
         stage.cluster.RunFor(5ms);

@@ -86,9 +86,9 @@ class AnyLives {
     const std::uint64_t what = random_.Below(20);
     if (what < 3) {
       BeginTerm();
-    } else if (what < 11) {
+    } else if (what < 10) {
       TakeEntriesIn(Mode::kFast);
-    } else if (what < 14) {
+    } else if (what < 12) {
       TakeEntriesIn(Mode::kSlow);
     } else if (what < 16) {
       HearBeat();
@@ -143,7 +143,7 @@ class AnyLives {
   }
 
   void HearBeat() {
-    const Mode mode = random_.Below(2) == 0 ? Mode::kFast : Mode::kSlow;
+    const Mode mode = random_.Below(4) == 0 ? Mode::kFast : Mode::kSlow;
     Note(mode == Mode::kFast ? "hears a beat of fast mode" : "hears a beat of slow mode");
     Ask(stage_.Beat(term_, mode));
     if (mode == Mode::kSlow) model_.Flush();

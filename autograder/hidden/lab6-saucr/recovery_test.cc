@@ -91,6 +91,7 @@ GRADED_TEST(Lle, ARecoveredReplicaPassesTheMapOn, "6c", 2,
   ASSERT_NO_FATAL_FAILURE(LoseTheEnd(stage));
   const auto answer = stage.Ask(0, LleQuery{1, stage.NoLives()});
   ASSERT_TRUE(answer && answer->lives.size() == 3);
+  EXPECT_EQ(answer->last, (EntryId{1, 1})) << "the last entry of its log";
   EXPECT_EQ(answer->lives[2], 1U) << "replica 1 told it of replica 2's life";
   ASSERT_TRUE(stage.CrashAndRecover({1}, {0, 1})) << "replica 0 knows its own LLE";
   EXPECT_EQ(stage.LleOf(1).index, 3U) << "replica 0 was told that 1 has (1,3)";
