@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "frame_bodies.h"
-#include "saucr_names.h"
 
 namespace depfast::saucr {
 namespace {
@@ -151,6 +150,7 @@ void SaucrChecker::OnRestart(PeerId replica, Time now) {
 
 void SaucrChecker::ReadDisk(PeerId replica, const sim::SimDisk& disk) {
   SaucrDisk& known = Of(replica).disk;
+  const Markers before = known.wal().markers;
   try {
     known.Read(disk);
   } catch (const std::exception& error) {
@@ -158,6 +158,13 @@ void SaucrChecker::ReadDisk(PeerId replica, const sim::SimDisk& disk) {
     return;
   }
   if (known.is_damaged()) return;
+  const auto& [fast_switch, latest_on_disk] = known.wal().markers;
+  if (fast_switch != before.fast_switch) {
+    Mark(replica, "fast-switch is on its disk: " + At(fast_switch));
+  }
+  if (latest_on_disk != before.latest_on_disk) {
+    Mark(replica, "latest-on-disk is on its disk: " + At(latest_on_disk));
+  }
   const HardState& on_disk = known.wal().hard_state;
   elections_.OnVoteOnDisk(replica, on_disk.term, on_disk.voted_for, now_);
   CheckMarkers(replica);
@@ -226,7 +233,6 @@ EntryId SaucrChecker::FloorOf(PeerId replica) const {
 
 void SaucrChecker::OnObservation(PeerId replica, const Observation& seen) {
   const auto& values = seen.values;
-  Claims& claims = Of(replica).claims;
   switch (seen.kind) {
     case kRoleObservation:
       OnRole(replica, values[0], static_cast<Role>(values[1]));
@@ -241,9 +247,10 @@ void SaucrChecker::OnObservation(PeerId replica, const Observation& seen) {
       OnRestore(replica, {values[1], values[0]});
       break;
     case kModeObservation:
-      claims.mode = static_cast<Mode>(values[1]);
-      if (claims.mode == Mode::kFast) ++coverage_.switches;
-      Note(Name(replica) + " is in " + (claims.mode == Mode::kFast ? "fast" : "slow") + " mode");
+      OnMode(replica, static_cast<Mode>(values[1]));
+      break;
+    case kFlushObservation:
+      OnFlush(replica, static_cast<FlushReason>(values[0]));
       break;
     case kRecoveryObservation:
       OnRecovery(replica, static_cast<Recovery>(values[0]), {values[1], values[2]});
@@ -275,13 +282,38 @@ void SaucrChecker::RecordLeader(PeerId replica, std::uint64_t term) {
           "leads term " + std::to_string(term) + " before its own vote is on its disk");
 }
 
+void SaucrChecker::OnMode(PeerId replica, Mode mode) {
+  const bool is_fast = mode == Mode::kFast;
+  const std::string words = is_fast ? "fast mode" : "slow mode";
+  Of(replica).claims.mode = mode;
+  if (is_fast) ++coverage_.switches;
+  Note(Name(replica) + " is in " + words);
+  Mark(replica, words, is_fast ? "yes" : "no");
+}
+
+void SaucrChecker::OnFlush(PeerId replica, FlushReason reason) {
+  static constexpr const char* kFlushes[] = {
+      "a flush in the background", "a flush: the leader is silent", "a flush: slow mode begins"};
+  if (reason == FlushReason::kSilent) ++coverage_.silences;
+  Mark(replica, kFlushes[static_cast<int>(reason) % 3]);
+}
+
+void SaucrChecker::Mark(PeerId replica, const std::string& text, const std::string& vote) {
+  if (recorder_ == nullptr) return;
+  recorder_->Add(
+      testkit::Recorder::Mark{.at = now_, .replica = replica, .text = text, .vote = vote});
+}
+
 void SaucrChecker::OnRecovery(PeerId replica, Recovery recovery, EntryId lle) {
   static constexpr const char* kWords[] = {"has lost nothing", "is recovering", "has its LLE"};
   Claims& claims = Of(replica).claims;
   claims.recovery = recovery;
   claims.lle = lle;
   if (recovery == Recovery::kRecovered) ++coverage_.recoveries;
-  Note(Name(replica) + " " + kWords[static_cast<int>(recovery) % 3]);
+  const std::string words = kWords[static_cast<int>(recovery) % 3];
+  Note(Name(replica) + " " + words);
+  const std::string end = recovery == Recovery::kRecovered ? ": " + At(lle) : "";
+  Mark(replica, words + end, recovery == Recovery::kRecovering ? "no" : "yes");
 }
 
 void SaucrChecker::OnRestore(PeerId replica, EntryId last) {

@@ -20,15 +20,19 @@
 
 #include "election_checker.h"
 #include "leader_log_checker.h"
+#include "log_names.h"
 #include "saucr_disk.h"
 #include "saucr_invariants.h"
 #include "saucr_messages.h"
 #include "saucr_observations.h"
 #include "sim/group_view.h"
 #include "testkit/history.h"
+#include "testkit/recorder.h"
 #include "violations.h"
 
 namespace depfast::saucr {
+
+inline std::string At(EntryId id) { return depfast::At(id.index, id.term); }
 
 class SaucrChecker final : public sim::Observer,
                            public LeaderLogChecker,
@@ -42,6 +46,10 @@ class SaucrChecker final : public sim::Observer,
   // is null. Requires: called before Simulator::Start; both outlive the checker.
   explicit SaucrChecker(const sim::GroupView& group, testkit::History* history = nullptr,
                         Machine machine = Machine::kTally, Parts parts = Parts::kAll);
+
+  // Marks the lanes of a recorded run: changes of mode, flushes, markers, and recoveries. Requires:
+  // called before Simulator::Start; `recorder` is null, or outlives the checker.
+  void MarkIn(testkit::Recorder* recorder) { recorder_ = recorder; }
 
   // The latest claims of one replica.
   struct Claims {
@@ -67,6 +75,7 @@ class SaucrChecker final : public sim::Observer,
     std::uint64_t fast = 0;  // entries that a leader in this mode has committed, no-ops included
     std::uint64_t slow = 0;
     std::uint64_t switches = 0;    // of a leader to fast mode
+    std::uint64_t silences = 0;    // in which a follower, or one without a leader, flushes
     std::uint64_t recoveries = 0;  // of replicas that had lost entries
     std::uint64_t restored = 0;
   };
@@ -176,7 +185,11 @@ class SaucrChecker final : public sim::Observer,
   void OnCommit(PeerId replica, EntryIndex index);
   void OnApply(PeerId replica, EntryId id, std::uint64_t hash);
   void OnRestore(PeerId replica, EntryId last);
+  void OnMode(PeerId replica, Mode mode);
+  void OnFlush(PeerId replica, FlushReason reason);
   void OnRecovery(PeerId replica, Recovery recovery, EntryId lle);
+  // `vote`: the shape, yes or no, if there is one.
+  void Mark(PeerId replica, const std::string& text, const std::string& vote = "");
   void RecordLeader(PeerId replica, std::uint64_t term);
 
   // --- commitment ---
@@ -248,6 +261,7 @@ class SaucrChecker final : public sim::Observer,
   std::map<EntryId, std::uint64_t> rounds_;
   std::set<EntryId> named_rounds_;  // those that were looked at: others are later copies
   Coverage coverage_;
+  testkit::Recorder* recorder_ = nullptr;
 };
 
 }  // namespace depfast::saucr

@@ -6,7 +6,6 @@
 #include "depfast/host/frame.h"
 #include "frame_bodies.h"
 #include "saucr_checker.h"
-#include "saucr_names.h"
 
 namespace depfast::saucr {
 namespace {

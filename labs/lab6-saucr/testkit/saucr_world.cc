@@ -12,6 +12,7 @@ SaucrWorld::SaucrWorld(const testkit::ClusterOptions& options, Parts parts)
                   }),
       checker(dynamic_cast<SaucrChecker&>(log())),
       asker(cluster.simulator()) {
+  checker.MarkIn(cluster.recorder());
   cluster.Start();
 }
 

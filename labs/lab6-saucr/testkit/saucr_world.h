@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "saucr_checker.h"
-#include "saucr_marks.h"
 #include "submit_world.h"
 #include "testkit/client.h"
 
@@ -73,7 +72,6 @@ class SaucrWorld : public SubmitWorld {
   testkit::Client asker;  // sends messages on behalf of replicas
 
  private:
-  SaucrMarks marks_{cluster, checker};
   mutable bool was_asked_ = false;  // AllInvariantsHold
 };
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "answer_checker.h"
-#include "saucr_marks.h"
 #include "submit_client.h"
 #include "testkit/cluster.h"
 #include "testkit/violation.h"
@@ -43,6 +42,7 @@ class Run {
         answers_(cluster_.simulator(), checker_, cluster_.history()),
         client_(cluster_.simulator(), {.answer_timeout = 500ms, .give_up = 1s}),
         ideal_(options.replicas, options.system) {
+    checker_.MarkIn(cluster_.recorder());
     cluster_.Start();
   }
 
@@ -186,7 +186,6 @@ class Run {
   const SequenceOptions options_;
   testkit::Cluster cluster_;
   SaucrChecker checker_;
-  SaucrMarks marks_{cluster_, checker_};
   AnswerChecker answers_;
   SubmitClient client_;
   SaucrIdeal ideal_;
