@@ -179,6 +179,8 @@ GRADED_TEST(QuorumVotes, WaitDescriptionForReports, "votes", 1,
   // The votes of the peers 3, 2 and 1 stand.
   asker.Yes(asked, 1).Yes(asked, 2).No(asked, 3);
   asker.Sees(asked, {.yes = 2, .no = 1, .lost = 1, .peers = votes});
+  asker.Yes(asked, 0);  // with it the nested quorum votes
+  asker.Sees(outer, {.yes = 1, .peers = "1 yes, 2 no, 3 lost, 4 yes"});
   ExpectPasses(calls, {.replicas = 5});
 }
 

@@ -268,8 +268,9 @@ class LeadersVoice {
     return is_taken;
   }
 
-  // Whether the follower says that it has all of the snapshot.
-  bool Install(const Snapshot& snapshot) {
+  // Whether the follower says that it has all of the snapshot. `then`: happens when the last chunk
+  // is on its way.
+  bool Install(const Snapshot& snapshot, const std::function<void()>& then) {
     std::uint64_t received = 0;
     for (std::size_t at = 0; at < snapshot.state.size(); at += kSnapshotChunkBytes) {
       const InstallSnapshot chunk{term_,
@@ -282,6 +283,7 @@ class LeadersVoice {
       client_.Call(follower_, chunk, 1s, [&](const std::optional<InstallSnapshotReply>& reply) {
         if (reply) received = reply->received;
       });
+      if (at + kSnapshotChunkBytes >= snapshot.state.size()) then();
       Run();
     }
     return received == snapshot.state.size();
@@ -301,9 +303,8 @@ class LeadersVoice {
 
 // A follower has all entries on its disk, and has heard that few are committed. A snapshot that was
 // long on its way ends before them.
-GRADED_TEST(RaftSnapshots, ASnapshotLeavesTheEntriesBehindIt, "2d", 1,
-            "A follower whose log matches a leader's snapshot, and is longer, keeps the entries "
-            "behind it: it has acknowledged them.") {
+// `commits`: they are committed while it installs the snapshot, and its disk is slow.
+void InstallBeforeTheEnd(bool commits) {
   RaftWorld world({.replicas = 3, .seed = 873});
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
@@ -330,7 +331,16 @@ GRADED_TEST(RaftSnapshots, ASnapshotLeavesTheEntriesBehindIt, "2d", 1,
         << "it does not take the entries after index " << prev;
     prev += count;
   }
-  ASSERT_TRUE(voice.Install(*snapshot)) << "it does not take the snapshot";
+  const auto slow = faults::FsDelay({follower}, 100ms);
+  const auto commit = [&] {
+    if (!commits) return;
+    world.cluster.Begin(slow);
+    world.cluster.RunFor(5ms);
+    EXPECT_TRUE(voice.Append(last, term, {}, last));
+  };
+  ASSERT_TRUE(voice.Install(*snapshot, commit)) << "it does not take the snapshot";
+  world.cluster.End(slow);
+  ASSERT_TRUE(world.AllInvariantsHold());
   EXPECT_TRUE(voice.Append(last, term, {}, known)) << "it has lost entries behind the snapshot";
   world.cluster.Crash(follower);
   world.cluster.Restart(follower);
@@ -339,6 +349,15 @@ GRADED_TEST(RaftSnapshots, ASnapshotLeavesTheEntriesBehindIt, "2d", 1,
   ASSERT_TRUE(world.Commit(10, 6s));
   ASSERT_TRUE(world.WaitForAllApplied());
   EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(RaftSnapshots, ASnapshotLeavesTheEntriesBehindIt, "2d", 1,
+            "A follower whose log matches a leader's snapshot, and is longer, keeps the entries "
+            "behind it: it has acknowledged them. If they commit meanwhile, they stay applied.") {
+  for (const bool commits : {false, true}) {
+    SCOPED_TRACE(commits ? "they commit in the middle" : "they commit later");
+    ASSERT_NO_FATAL_FAILURE(InstallBeforeTheEnd(commits));
+  }
 }
 
 }  // namespace

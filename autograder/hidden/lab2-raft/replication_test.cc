@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,24 +18,45 @@ namespace {
 
 using Persistence = RaftWorld::Persistence;
 
+struct Refused {
+  CommandDigest command;
+  PeerId replica = kNobody;  // that refused it, ...
+  Time when{0};              // ... and when
+};
+
+void ExpectNoneApplied(RaftWorld& world, const std::vector<Refused>& refused) {
+  for (const Refused& each : refused) {
+    if (!world.checker.HasApplied(each.command)) continue;
+    testkit::RecordJudged({"a refusal is true", each.replica, each.when});
+    ADD_FAILURE() << "a command was refused, and is applied";
+  }
+}
+
 // Each leader hears of a newer term while its commands are under way. Some replica leads three
 // times or more.
 void LoseManyTerms() {
   RaftWorld world({.replicas = 3, .seed = 309}, Persistence::kNotYet);
   testkit::Client client(world.cluster.simulator());
   std::uint64_t number = 2'000'000;
+  std::vector<Refused> refused;
   for (int i = 0; i < 7; ++i) {
     const PeerId leader = world.WaitForLeader();
     ASSERT_NE(leader, kNobody);
     ASSERT_TRUE(world.Commit(10, 4s)) << "a leader does not commit, after " << i << " others";
+    ASSERT_TRUE(world.WaitForAllApplied()) << "a leader leaves a follower behind";
     const auto cut = faults::PartitionFault({leader});
     world.cluster.Begin(cut);
     int answers = 0;
     for (int k = 0; k < 10; ++k) {
-      client.Call(leader, Submit{CommandText(++number, 100)}, 2s,
-                  [&](const auto& reply) { answers += reply ? 1 : 0; });
+      const std::string command = CommandText(++number, 100);
+      client.Call(leader, Submit{command}, 2s, [&, command](const auto& reply) {
+        answers += reply ? 1 : 0;
+        const bool refuses = reply && reply->status == SubmitStatus::kNotProposer;
+        if (refuses) refused.push_back({DigestOf(command), leader, world.cluster.now()});
+      });
       world.cluster.RunFor(5ms);
     }
+    if (i % 2 == 1) world.cluster.RunFor(300ms);  // the others lag, and it serves them
     const std::uint64_t term = world.checker.claims(leader).term + 1;
     client.Call(leader, RequestVote{term, world.Others(leader)[0], 0, 0, false}, 1s,
                 [](const auto&) {});
@@ -46,12 +66,13 @@ void LoseManyTerms() {
     world.cluster.End(cut);
     ASSERT_TRUE(world.WaitForAllApplied()) << "a replica stays behind, after " << i << " others";
   }
+  ExpectNoneApplied(world, refused);
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftReplication, ACutOffLeadersEntriesGiveWay, "2b", 2,
             "Uncommitted entries of a cut-off leader are replaced when it returns. When it leads "
-            "again, it commits.") {
+            "again, it commits, and proposes no command that it has refused.") {
   ASSERT_NO_FATAL_FAILURE(LoseManyTerms());
   RaftWorld world({.replicas = 3, .seed = 310}, Persistence::kNotYet);
   const PeerId old_leader = world.WaitForLeader();
@@ -237,7 +258,7 @@ GRADED_TEST(RaftReplication, ARefusalIsTrue, "2b", 1,
   const auto deaf = faults::CutFault(world.Others(old_leader), {old_leader});
   world.cluster.Begin(deaf);
   int answers = 0;
-  std::vector<std::pair<CommandDigest, Time>> refused;  // and when
+  std::vector<Refused> refused;
   int submitted = 0;
   const auto leads = [&] { return world.checker.claims(old_leader).role == Role::kLeader; };
   for (; leads() && submitted < 500; ++submitted) {
@@ -247,7 +268,7 @@ GRADED_TEST(RaftReplication, ARefusalIsTrue, "2b", 1,
       EXPECT_TRUE(!reply || IsNobodyOr(world.Others(old_leader), reply->proposer))
           << "it gives up, and names replica " << reply->proposer;
       if (reply && reply->status == SubmitStatus::kNotProposer) {
-        refused.emplace_back(DigestOf(command), world.cluster.now());
+        refused.push_back({DigestOf(command), old_leader, world.cluster.now()});
       }
     });
     world.cluster.RunFor(5ms);
@@ -264,11 +285,7 @@ GRADED_TEST(RaftReplication, ARefusalIsTrue, "2b", 1,
   world.cluster.End(deaf);
   ASSERT_TRUE(world.Commit(10, 4s));
   ASSERT_TRUE(world.WaitForAllApplied());
-  for (const auto& [command, when] : refused) {
-    if (!world.checker.HasApplied(command)) continue;
-    testkit::RecordJudged({"a refusal is true", old_leader, when});
-    ADD_FAILURE() << "a command was refused, and is applied";
-  }
+  ExpectNoneApplied(world, refused);
   EXPECT_GE(world.checker.commands_applied(), 11u) << "no entry of the old leader has survived";
 
   const PeerId leader = world.checker.Leader();

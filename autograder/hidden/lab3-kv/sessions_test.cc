@@ -37,6 +37,9 @@ GRADED_TEST(KvSessions, SequenceNumbersOnlyGrow, "sessions", 3,
         std::string("SESSION NEW 01"), std::string("SESSION 99 0 INCR x")}) {
     EXPECT_TRUE(HasCode(world.Do(line), "ERR")) << "to " << line;
   }
+  EXPECT_TRUE(HasCode(world.Do("SESSION 18446744073709551616 1 INCR x"), "ERR"));
+  EXPECT_TRUE(HasCode(world.Do("SESSION 18446744073709551615 1 INCR x"), "NOSESSION"))
+      << "the id is an unsigned integer of 64 bits, and no session has it";
   for (const char* line : {"SESSION NEW 1", "SESSION NEW 10000000", "session new"}) {
     EXPECT_EQ(world.Do(line).kind, Reply::Kind::kInteger) << "to " << line;
   }

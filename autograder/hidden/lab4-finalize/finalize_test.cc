@@ -240,7 +240,7 @@ GRADED_TEST(FinalizeGrace, FollowsItsRules, "4a", 1,
 
 GRADED_TEST(FinalizeEnd, ComesWithTheLastCall, "4a", 1,
             "The event is ready as soon as no call is left: at once if none is left when Finalize "
-            "is called.") {
+            "is called. Then no coroutine is left, either.") {
   FanOutRunner runner({.replicas = 3, .seed = 416});
   const auto reports = runner.Run({{.needed = 2, .wait_ns = Ns(1s), .grace_ns = Ns(100ms)},
                                    {.needed = 1,
@@ -259,6 +259,11 @@ GRADED_TEST(FinalizeEnd, ComesWithTheLastCall, "4a", 1,
   EXPECT_FALSE(reports[1].failed) << "a call failed, and the event with it";
   EXPECT_TRUE(IsAt(reports[2].ended_ns, 110ms)) << "(the event of Finalize is ready)";
   EXPECT_FALSE(reports[2].failed) << "no call was answered, and the event failed";
+  constexpr int kFanOuts = 50;
+  const FanOut prompt{
+      .needed = 1, .plan = {{}, After(30ms)}, .wait_ns = Ns(1s), .grace_ns = Ns(1h)};
+  runner.Run(std::vector<FanOut>(kFanOuts, prompt), 100ms);
+  EXPECT_LT(runner.coroutines(), kFanOuts / 10) << "every call has ended, and coroutines have not";
 }
 
 GRADED_TEST(FinalizeEnd, IsFinal, "4a", 1, "An answer after the grace changes nothing.") {

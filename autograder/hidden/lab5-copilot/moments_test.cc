@@ -180,6 +180,7 @@ void AVoteThatIsNotAskedForIsLost() {
   const auto of_p3 = [](const auto& sent) { return sent.request.index == 3; };
   ASSERT_EQ(std::ranges::count_if(proposals.all(), of_p3), 1) << "of two peers one is in reach";
   ASSERT_TRUE(!accepts.all().empty() && of_p3(accepts.all().front())) << "no slow path";
+  EXPECT_EQ(std::ranges::count_if(accepts.all(), of_p3), 1) << "of two peers one is in reach";
   EXPECT_LT(accepts.all().front().when - std::ranges::find_if(proposals.all(), of_p3)->when,
             kFastPatience - 1ms)
       << "the peer in reach suggests another dependency, and the proposer waits for its patience";
