@@ -215,6 +215,7 @@ GRADED_TEST(
     testkit::Client client(world.cluster.simulator());
     if (suggests) {
       ASSERT_TRUE(AskOne(world.cluster, client, 1, ProposalOfQ(1, 0)).recorded);
+      world.cluster.Begin(faults::LinkSlow({2, 3, 4}, {0}, 1ms));  // the suggestion comes first
     } else {
       world.cluster.Crash(1);
     }
