@@ -79,6 +79,32 @@ void AnOwnPromiseIsDurable() {
   EXPECT_GE(accept->when - prepare->when, 100ms) << "its own promise is not on its disk yet";
 }
 
+// All followers suggest Q.1 for P.1, and promise at once. The taker alone has accepted that, and
+// its disk is slow: without its own answer no fast quorum is possible.
+void AnOwnAnswerIsDurable() {
+  constexpr Duration kOwnDisk = 100ms;
+  Stage stage(571, 5);
+  const SentRequests<Prepare> prepares(stage.cluster);
+  const SentRequests<Accept> accepts(stage.cluster);
+  const SentRequests<Commit> commits(stage.cluster);
+  stage.ConnectWithoutThePilot();
+  SubmitTo(stage.client(), 1, 1);
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !commits.all().empty(); }, 1s))
+      << "Q.1 is not decided";
+  for (const PeerId id : {2, 3, 4}) EXPECT_EQ(stage.Ask(ProposalOfP(1, 0), id).dependency, 1U);
+  EXPECT_TRUE(stage.Ask(AcceptOfP(1, 1, FirstBallot(kPilots)), 1).accepted);
+  stage.cluster.Begin(faults::FsDelay({1}, kOwnDisk));
+  SubmitTo(stage.client(), 1, 2);
+  const auto of_p = [](const auto& sent) { return sent.request.lane == Lane::kPilot; };
+  stage.cluster.RunUntil([&] { return std::ranges::any_of(accepts.all(), of_p); }, 2s);
+  const auto accept = std::ranges::find_if(accepts.all(), of_p);
+  const auto prepare = std::ranges::find_if(prepares.all(), of_p);
+  ASSERT_TRUE(accept != accepts.all().end() && prepare != prepares.all().end())
+      << "P.1 is not taken over";
+  EXPECT_TRUE(accept->request.no_op || accept->when - prepare->when >= kOwnDisk)
+      << "its own answer counts, and its promise is not on its disk yet";
+}
+
 // The follower has run many large entries, and has thrown away P.1. The copilot has not heard that
 // P.1 is decided.
 void WhatIsGoneIsLearned() {
@@ -152,6 +178,7 @@ GRADED_TEST(CopilotTakeover, AnEntryIsTakenOverOnce, "5d", 1,
             "a few attempts each. A taker's own promise counts once it is on its disk, and ends "
             "its takeovers at lower ballots.") {
   ASSERT_NO_FATAL_FAILURE(AnOwnPromiseIsDurable());
+  ASSERT_NO_FATAL_FAILURE(AnOwnAnswerIsDurable());
   ASSERT_NO_FATAL_FAILURE(WhatIsGoneIsLearned());
   ASSERT_NO_FATAL_FAILURE(ATakerThatHasPromisedMoreGivesUp());
   ASSERT_NO_FATAL_FAILURE(ARefusedAcceptMakesTheNextBallotHigh());
