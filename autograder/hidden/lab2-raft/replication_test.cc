@@ -28,7 +28,7 @@ void ExpectNoneApplied(RaftWorld& world, const std::vector<Refused>& refused) {
   for (const Refused& each : refused) {
     if (!world.checker.HasApplied(each.command)) continue;
     testkit::RecordJudged({"a refusal is true", each.replica, each.when});
-    ADD_FAILURE() << "a command was refused, and is applied";
+    FAIL() << "a command was refused, and is applied";
   }
 }
 
