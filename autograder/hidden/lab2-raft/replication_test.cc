@@ -43,7 +43,6 @@ void LoseManyTerms() {
     const PeerId leader = world.WaitForLeader();
     ASSERT_NE(leader, kNobody);
     ASSERT_TRUE(world.Commit(10, 4s)) << "a leader does not commit, after " << i << " others";
-    ASSERT_TRUE(world.WaitForAllApplied()) << "a leader leaves a follower behind";
     const auto cut = faults::PartitionFault({leader});
     world.cluster.Begin(cut);
     int answers = 0;
@@ -56,7 +55,6 @@ void LoseManyTerms() {
       });
       world.cluster.RunFor(5ms);
     }
-    if (i % 2 == 1) world.cluster.RunFor(300ms);  // the others lag, and it serves them
     const std::uint64_t term = world.checker.claims(leader).term + 1;
     client.Call(leader, RequestVote{term, world.Others(leader)[0], 0, 0, false}, 1s,
                 [](const auto&) {});

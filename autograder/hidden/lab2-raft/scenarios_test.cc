@@ -251,7 +251,8 @@ bool MakeLeader(RaftWorld& world, PeerId chosen, const std::vector<PeerId>& othe
 // A leader a and its follower b have entries that no other replica has. c leads the next term, and
 // the entries give way. Then a leads again, and its log has its earlier length.
 GRADED_TEST(RaftScenarios, ALeaderOfTwoTermsBeginsAnew, "2c", 1,
-            "A leader counts no answer and no write of an earlier term of its own.") {
+            "A leader counts no answer and no write of an earlier term of its own, and serves each "
+            "follower that lags anew.") {
   for (const bool follower_is_away : {true, false}) {
     RaftWorld world({.replicas = 5, .seed = 640});
     const PeerId a = world.WaitForLeader();
@@ -286,6 +287,7 @@ GRADED_TEST(RaftScenarios, ALeaderOfTwoTermsBeginsAnew, "2c", 1,
     world.cluster.RunFor(150ms);  // the checker judges what a commits
     world.cluster.Heal();
     ASSERT_TRUE(world.Commit(5, 6s));
+    ASSERT_TRUE(world.WaitForAllApplied()) << "it does not serve those that it served before";
     ASSERT_TRUE(world.AllInvariantsHold());
   }
 }
