@@ -134,6 +134,8 @@ def test_a_failure_that_only_says_that_others_came_is_left_out() -> None:
 def test_a_pointer_to_a_later_failure_is_left_out() -> None:
     asked = f"{PLACE}Value of: Holds()\n  Actual: false ({assertions.ELSEWHERE})\nExpected: true"
     assert assertions.in_sentences([asked, "why"]) == ("why",)
+    trace = "\nGoogle Test trace:\nin the middle"
+    assert assertions.in_sentences([asked + trace, "why" + trace]) == ("why" + trace,)
     assert assertions.in_sentences([f"{asked}\nround 3", "why"]) == (
         f"{PLACE}{assertions.ELSEWHERE}\nround 3",
         "why",

@@ -57,7 +57,7 @@ def in_sentences(failures: Sequence[str]) -> tuple[str, ...]:
 
 
 def _is_hint(failure: str) -> bool:
-    return _INNER in failure or without_place(failure) == ELSEWHERE
+    return _INNER in failure or without_place(failure).partition(_TRACE)[0] == ELSEWHERE
 
 
 def without_place(failure: str) -> str:
