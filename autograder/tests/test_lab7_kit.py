@@ -16,15 +16,24 @@ adr = lab_kits.load(KIT, load_labs(KIT).get("lab7"))
 assert adr is not None
 
 
-def sample(under_fault: int, *new_proposers: int) -> Sample:
+def sample(under_fault: int, *new_proposers: int, late_ns: int = 0) -> Sample:
     """A fault from 10 s on, for 10 s, which leaves that many of 100 commands in a slice."""
-    onset = Onset(100, 200, (0,) * 210, new_proposers)
+    onset = Onset(100, 200, (1,) * 100 + (1 + late_ns,) * 100 + (1,) * 10, new_proposers)
     completions = (100,) * 100 + (under_fault,) * 100 + (100,) * 10
     return replace(without_verdict(CouldNotGrade("")), completions=completions, onset=onset)
 
 
+def learned(run: "adr.Run", late_ns: int = 0) -> Sample:  # type: ignore[name-defined]
+    """A throughput for each number of clients, and a nanosecond of latency without a fault."""
+    clients = int(next(word for word in run.words if word.startswith("--clients=")).split("=")[1])
+    one = sample(100, late_ns=0 if "--fault=none" in run.words else late_ns)
+    return replace(one, completions=(clients,) * 210)
+
+
 def measured(ours: Sample, ours_without_fault: Sample) -> Section:
     def result(run: "adr.Run") -> Sample:  # type: ignore[name-defined]
+        if run in adr.plan_offline():
+            return learned(run)
         if run.system != adr.OURS:
             return sample(20)
         return ours_without_fault if "--shape=changing" in run.words else ours
@@ -53,6 +62,40 @@ def test_a_detector_is_judged_by_its_worst_loss_and_by_false_alarms() -> None:
 def test_a_leader_before_the_fault_or_after_it_has_not_acted_on_it() -> None:
     figures = values(measured(sample(90, 99, 200), sample(20)))
     assert figures["ours: faults that it acted on"] == 0
+
+
+def test_a_system_that_stops_replicas_has_the_same_onset_and_clients_that_give_up() -> None:
+    for system in adr.DETECTORS:
+        run = adr.slow(system, "world-far", "net-slow-1ms")
+        shape = adr.STAGES if system.name in ("IASO, restart", "IASO, shutdown") else "onset"
+        assert f"--shape={shape}" in run.words
+
+
+def test_a_regression_finds_afterwards_what_is_late_for_its_throughput() -> None:
+    def found(late_ns: int, held_out_late_ns: int = 0) -> Mapping[str, float]:
+        def result(run: "adr.Run") -> Sample:  # type: ignore[name-defined]
+            one = learned(run, late_ns)
+            if "--seed=2" not in run.words:
+                return one
+            return replace(one, onset=sample(100, late_ns=held_out_late_ns).onset)
+
+        figures = adr.figures_offline({run: result(run) for run in adr.plan_offline()})
+        return {figure.name.removeprefix(f"{adr.OFFLINE}: "): figure.value for figure in figures}
+
+    assert found(0) == {adr.ACTED_ON: 0, adr.ALARMS: 0}
+    all_faults = len(adr.WORLDS) * len(adr.FAULTS)
+    assert found(9) == {adr.ACTED_ON: all_faults, adr.AFTER: 1.0, adr.ALARMS: 0}
+    assert found(0, 9)[adr.ALARMS] == len(adr.WORLDS) * len(adr.HELD_OUT)
+
+
+def test_slow_disks_have_a_row_for_each_system() -> None:
+    section = adr.section_disks({run: sample(90, 103) for run in adr.plan_disks()})
+    figures = values(section)
+    assert section.passed
+    for system in adr.SYSTEMS:
+        assert round(figures[f"{system.name}: lost, mean"]) == 10
+        assert figures[f"{system.name}: {adr.ACTED_ON}"] == len(adr.WORLDS) * len(adr.DISK_FAULTS)
+        assert figures[f"{system.name}: {adr.AFTER}"] == 0.3
 
 
 def long(ours: Callable[[str], int], static: int) -> Section:

@@ -1,8 +1,9 @@
 """The knowledge of lab 7 alone: see failslow/extras/lab_kits.py.
 
-`kit bench adr`, `adr_long`, `adr_loads` and `adr_worlds`: the reference's detector beside others,
-all in the same Raft with the same hand-over (document 004, figures 11 to 13). `adr_clients` has the
-reference alone. They measure in virtual time, so the figures are the same on every machine.
+`kit bench adr`, `adr_long`, `adr_loads`, `adr_disks` and `adr_worlds`: the reference's detector
+beside others, nearly all in the same Raft with the same hand-over (document 004, figures 11 to 13).
+`adr_clients` has the reference alone. They measure in virtual time, so the figures are the same on
+every machine.
 
 `kit bench detector`: lab 7's store on real sockets, without a fault. Pairs of runs beside lab 3's
 store, which has the same Raft alone, give the cost: that of the detectors, their vitals and the
@@ -25,6 +26,7 @@ from failslow.build import cmake
 from failslow.extras.bench import load, programs, servers, verified
 from failslow.extras.bench.figures import Figure, Plot, Section
 from failslow.extras.bench.load import Load
+from failslow.extras.bench.regression import Point, upper_bound
 from failslow.extras.bench.servers import Servers
 from failslow.extras.bench.verified import Pair
 from failslow.extras.check.step import Counts
@@ -55,12 +57,14 @@ NONE = "none"
 
 @dataclass(frozen=True)
 class System:
-    """`name`: in adr_detectors that of its detector. `roles`: the first one's replica is slow."""
+    """`name`: in adr_detectors that of its detector. `roles`: the first one's replica is slow.
+    `stops_replicas`: commands of their clients are lost."""
 
     name: str
     program: str = "adr_detectors"
     roles: tuple[str, ...] = ("leader", "follower")
     mix: str | None = "set"
+    stops_replicas: bool = False
 
     @property
     def words(self) -> list[str]:
@@ -73,8 +77,14 @@ THE_TEXT = System("the text", "adr_the-text")
 VANILLA = System("vanilla")
 STATIC = tuple(System(f"Static-{number}") for number in (1, 2, 3))
 """Document 004, Tables 3 and 4."""
-OTHERS = tuple(
-    System(name) for name in ("TiKV", "HDFS", "Cruise Control", "IASO", "lab 4's spikes")
+RESTARTED = System("IASO, restart", stops_replicas=True)
+BEATS = System("beats by disk", "adr_disk-beats")
+OTHERS = (
+    *(System(name) for name in ("TiKV", "HDFS", "Cruise Control", "IASO")),
+    RESTARTED,
+    System("IASO, shutdown", stops_replicas=True),
+    System("lab 4's spikes"),
+    BEATS,
 )
 COPILOT = System("Copilot", "adr_copilot", ("pilot", "copilot", "follower"), None)
 DETECTORS = (VANILLA, *STATIC, THE_TEXT, System("ADR's code"), *OTHERS, OURS)
@@ -98,9 +108,15 @@ class Run:
 Samples = Mapping[Run, Sample]
 
 
+STAGES = "stages:14200,10000,3000"
+"""The onset that seed 1 draws, with means of slices. Clients try another replica after a second."""
+
+
 def slow(
     system: System, world: str, fault: str, shape: str = "onset", clients: int = CLIENTS
 ) -> Run:
+    if system.stops_replicas and shape == "onset":
+        shape = STAGES
     words = (f"--profile={world}", f"--fault={fault}", f"--shape={shape}", f"--clients={clients}")
     return Run(system, words)
 
@@ -150,13 +166,15 @@ TEXT = (
     " 004, Table 3, and Static-1 to -3 are those of its Table 4. The text is its section 6.2: it"
     f" counts operations. Losses are means over {len(WORLDS)} worlds, which differ in their links,"
     " disks and processors. Changing loads last 70 s, without a fault. Copilot is lab 5's"
-    " reference, with its own log and clients, and a slow pilot."
+    " reference, with its own log and clients, and a slow pilot. Perseus looks at vanilla's runs"
+    " afterwards, and says what it would have found."
 )
 
 
 def plan() -> list[Run]:
     faults = [slow(*one) for one in product(SYSTEMS, WORLDS, FAULTS.values())]
-    return faults + [changing(*one) for one in product(DETECTORS, WORLDS)]
+    without = [changing(*one) for one in product(DETECTORS, WORLDS)]
+    return [*faults, *without, *plan_offline()]
 
 
 def run(kit: Kit) -> Section:
@@ -173,27 +191,36 @@ def section(samples: Samples) -> Section:
             for each in DRAWN
         },
     )
-    return Section("adr", "Detectors beside each other", TEXT, [*_figures(samples)], [plot])
+    found = [*_figures(samples), *figures_offline(samples)]
+    return Section("adr", "Detectors beside each other", TEXT, found, [plot])
+
+
+ACTED_ON = "faults that it acted on"
+AFTER = "another leader after, mean"
+ALARMS = "leaders under changing loads, no fault"
+
+
+def _under_faults(samples: Samples, system: System, faults: Sequence[str]) -> dict[str, Figure]:
+    lost = [loss for preset in faults for loss in losses(samples, system, preset)]
+    times = [time for preset in faults for time in found_after(samples, system, preset)]
+    figures_of = {
+        "lost, mean": Figure("", fmean(lost), "%"),
+        "lost, worst world and fault": Figure("", max(lost), "%", LOST_AT_MOST, at_most=True),
+        ACTED_ON: Figure("", len(times), ""),
+    }
+    return figures_of | ({AFTER: Figure("", fmean(times), "s")} if times else {})
 
 
 def _figures(samples: Samples) -> Sequence[Figure]:
     found = []
     for system in SYSTEMS:
-        lost = [loss for preset in FAULTS.values() for loss in losses(samples, system, preset)]
-        times = [time for each in FAULTS.values() for time in found_after(samples, system, each)]
-        figures_of = {
-            "lost, mean": Figure("", fmean(lost), "%"),
-            "lost, worst world and fault": Figure("", max(lost), "%", LOST_AT_MOST, at_most=True),
-            "faults that it acted on": Figure("", len(times), ""),
-        }
-        if times:
-            figures_of["another leader after, mean"] = Figure("", fmean(times), "s")
+        figures_of = _under_faults(samples, system, list(FAULTS.values()))
         if system in DETECTORS:
             leaders = sum(
                 figures.needless_leaders(one, one)
                 for one in (samples[changing(system, world)] for world in WORLDS)
             )
-            figures_of["leaders under changing loads, no fault"] = Figure("", leaders, "", 0, True)
+            figures_of[ALARMS] = Figure("", leaders, "", 0, True)
         found += [
             replace(each, name=f"{system.name}: {name}", bar=each.bar if system == OURS else None)
             for name, each in figures_of.items()
@@ -220,6 +247,91 @@ def found_after(samples: Samples, system: System, fault: str) -> list[float]:
         ]
         found += [later[0] * figures.WINDOW_NS / 1e9] if later else []
     return found
+
+
+# ---- a regression, afterwards ----
+
+OFFLINE = "Perseus, offline"
+LEARNED_FROM = (1, 2, 4, 8, 16, 32, 64)
+"""Clients of runs without a fault."""
+HELD_OUT = (3, 12, 48)
+"""The same of runs in which each alarm is a false one."""
+
+
+def healthy(world: str, clients: int, seed: int) -> Run:
+    run = slow(VANILLA, world, NONE, STAGES, clients)
+    return replace(run, words=(*run.words, f"--seed={seed}"))
+
+
+def plan_offline() -> list[Run]:
+    learned = [healthy(*one, seed=1) for one in product(WORLDS, LEARNED_FROM)]
+    faults = [slow(VANILLA, *one, STAGES) for one in product(WORLDS, FAULTS.values())]
+    held_out = [healthy(*one, seed=2) for one in product(WORLDS, HELD_OUT)]
+    return [*learned, *faults, *held_out]
+
+
+def figures_offline(samples: Samples) -> Sequence[Figure]:
+    """In the columns of the detectors that act."""
+    times, alarms = [], 0
+    for world in WORLDS:
+        learned = [samples[healthy(world, clients, 1)] for clients in LEARNED_FROM]
+        bound = upper_bound([each for one in learned for each in _points(one) if each[1] > 0])
+        for fault in FAULTS.values():
+            sample = samples[slow(VANILLA, world, fault, STAGES)]
+            assert sample.onset is not None, "the shape has one"
+            under = slice(sample.onset.fault_from, sample.onset.fault_to)
+            times.append(_second_above(_points(sample)[under], bound))
+        held_out = [samples[healthy(world, clients, 2)] for clients in HELD_OUT]
+        alarms += sum(_second_above(_points(each), bound) is not None for each in held_out)
+    found = [time for time in times if time is not None]
+    figures_of = {ACTED_ON: Figure("", len(found), ""), ALARMS: Figure("", alarms, "")}
+    if found:
+        figures_of[AFTER] = Figure("", fmean(found), "s")
+    return [replace(each, name=f"{OFFLINE}: {what}") for what, each in figures_of.items()]
+
+
+def _points(sample: Sample) -> list[Point]:
+    """Of each slice: answers in a second, and the mean latency of its commands."""
+    assert sample.onset is not None, "the shape has one"
+    in_a_second = 1e9 / figures.WINDOW_NS
+    throughputs = [completed * in_a_second for completed in sample.completions]
+    return list(zip(throughputs, sample.onset.means_ns, strict=True))
+
+
+def _second_above(points: Sequence[Point], bound: Callable[[float], float]) -> float | None:
+    """The end of the first second whose slices are mostly above the bound, in seconds."""
+    above = [latency > bound(throughput) for throughput, latency in points]
+    slices = int(1e9 / figures.WINDOW_NS)
+    ends = range(slices, len(above) + 1)
+    found = (end / slices for end in ends if 2 * sum(above[end - slices : end]) > slices)
+    return next(found, None)
+
+
+# ---- slow disks ----
+
+DISK_FAULTS = ("fs-delay-10ms", "fs-delay-100ms", "disk-slow", "disk-contention")
+
+TEXT_OF_DISKS = (
+    "The same with a slow disk of the leader: each of its operations is late by 10 or 100 ms, it"
+    " moves 128 KB/s, or others have it for 99 % of the time."
+)
+
+
+def plan_disks() -> list[Run]:
+    return [slow(*one) for one in product(SYSTEMS, WORLDS, DISK_FAULTS)]
+
+
+def run_disks(kit: Kit) -> Section:
+    return section_disks(measure(kit, plan_disks()))
+
+
+def section_disks(samples: Samples) -> Section:
+    found = [
+        replace(figure, name=f"{system.name}: {name}", bar=None)
+        for system in SYSTEMS
+        for name, figure in _under_faults(samples, system, DISK_FAULTS).items()
+    ]
+    return Section("adr_disks", "Slow disks", TEXT_OF_DISKS, found)
 
 
 # ---- two minutes ----
@@ -504,18 +616,29 @@ def _starter(
 
 
 def made_again(kit: Kit) -> Counts:
-    """One check for each system of the first plot: the loss by its last fault is the same again.
-    All programs compile."""
+    """The same again: of each system of the first plot the loss by its last fault, and rows of an
+    operator's system and of one without a detector. All programs compile."""
     cmake.build(kit, targets=sorted({system.program for system in SYSTEMS}))
-    committed = json.loads((kit.site / benchmarked.RESULTS).read_text(encoding="utf-8"))["adr"]
-    (plot,), fault = committed["plots"], list(FAULTS.values())[-1]
-    samples = measure(kit, [slow(*one, fault) for one in product(DRAWN, WORLDS)])
+    committed = json.loads((kit.site / benchmarked.RESULTS).read_text(encoding="utf-8"))
+    (plot,), fault = committed["adr"]["plots"], list(FAULTS.values())[-1]
+    rows = (("adr", RESTARTED, tuple(FAULTS.values())), ("adr_disks", BEATS, DISK_FAULTS))
+    runs = [slow(*one, fault) for one in product(DRAWN, WORLDS)]
+    runs += [slow(system, *one) for _, system, faults in rows for one in product(WORLDS, faults)]
+    samples = measure(kit, runs)
     counts = Counts()
-    for system in DRAWN:
+
+    def expect(name: str, value: float, said: float) -> None:
         # The committed figures are rounded.
-        lost = json.loads(records.text({"lost": fmean(losses(samples, system, fault))}))["lost"]
-        is_same = lost == plot["series"][system.name][-1]
-        counts.expect(is_same, f"{benchmarked.RESULTS}: {system.name} is not what it says")
+        is_same = json.loads(records.text({name: value}))[name] == said
+        counts.expect(is_same, f"{benchmarked.RESULTS}: {name} is not what it says")
+
+    for system in DRAWN:
+        lost = fmean(losses(samples, system, fault))
+        expect(system.name, lost, plot["series"][system.name][-1])
+    for key, system, faults in rows:
+        said = {each["name"]: each["value"] for each in committed[key]["figures"]}
+        for what, figure in _under_faults(samples, system, faults).items():
+            expect(f"{system.name}: {what}", figure.value, said[f"{system.name}: {what}"])
     return counts
 
 
@@ -523,6 +646,7 @@ LONG_BENCHMARKS = {
     "adr": run,
     "adr_long": run_long,
     "adr_loads": run_loads,
+    "adr_disks": run_disks,
     "adr_worlds": run_worlds,
     "adr_clients": run_clients,
     "detector": run_detector,

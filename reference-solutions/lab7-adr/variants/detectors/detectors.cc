@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "group.h"
+#include "operator.h"
 
 namespace depfast::adr {
 namespace {
@@ -242,9 +243,11 @@ class SlowBroker final : public Detector {
 // ---- a score of timeouts, as IASO has (document 004, section 5) ----
 
 // Timeouts raise a replica's score, and a second without one halves it. A replica is slow if its
-// score is far above its peers'.
+// score is far above its peers'. IASO's own remedies are an operator's.
 class TimeoutScore final : public Detector {
  public:
+  explicit TimeoutScore(Remedy remedy) : remedy_(remedy) {}
+
   Level Update(Time now, Duration value) override {
     if (value > StaticThresholds().warn) ++late_;
     if (seconds_.EndsAt(now)) {
@@ -253,13 +256,15 @@ class TimeoutScore final : public Detector {
     }
     const std::vector<double> scores = place_.Replicas();
     const bool is_far = !scores.empty() && scores.front() > std::max(kLeast, 3 * Median(scores));
-    if (is_far) return Level::kFatal;
+    if (is_far && remedy_ == Remedy::kHandOver) return Level::kFatal;
+    if (is_far) TheAccusation() = {place_.replica(), remedy_};
     return score_ >= 1 ? Level::kSlow : Level::kWell;
   }
 
  private:
   static constexpr double kLeast = 10;
 
+  const Remedy remedy_;
   Place place_;
   Rounds seconds_{1s};
   double late_ = 0, score_ = 0;
@@ -305,6 +310,10 @@ std::unique_ptr<Detector> Make() {
   return std::make_unique<One>();
 }
 
+std::function<std::unique_ptr<Detector>()> MakeTimeoutScore(Remedy remedy) {
+  return [remedy] { return std::make_unique<TimeoutScore>(remedy); };
+}
+
 std::function<std::unique_ptr<Detector>()> MakeStatic(const StaticThresholds& thresholds) {
   return [thresholds] { return std::make_unique<Static>(thresholds); };
 }
@@ -322,7 +331,9 @@ const Table& Detectors() {
       {"TiKV", Make<SlowScore>},
       {"HDFS", Make<Outlier>},
       {"Cruise Control", Make<SlowBroker>},
-      {"IASO", Make<TimeoutScore>},
+      {"IASO", MakeTimeoutScore(Remedy::kHandOver)},
+      {"IASO, restart", MakeTimeoutScore(Remedy::kRestart)},
+      {"IASO, shutdown", MakeTimeoutScore(Remedy::kShutdown)},
       {"lab 4's spikes", Make<WaitSpikes>},
   };
   return table;

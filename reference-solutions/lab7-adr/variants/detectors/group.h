@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "depfast/peer.h"
+
 namespace depfast::adr {
 
 // The middle one, of an even number the upper. Requires: not empty.
@@ -22,6 +24,15 @@ class Place {
   // Requires: three replicas. Each makes its detectors before the next does: of its processor, its
   // disk, and its links to both peers (health.h).
   Place() : replica_(made_ / kVariables % kReplicas), variable_(made_ % kVariables) { ++made_; }
+
+  // The next detectors are those of `replica`, which starts again.
+  static void NextIs(PeerId replica) {
+    const auto index = static_cast<std::size_t>(replica);
+    made_ = index * kVariables;
+    figures_[index] = kUnknown;
+  }
+
+  PeerId replica() const { return static_cast<PeerId>(replica_); }
 
   // The variable's figure from now on; not negative.
   void Tell(double figure) { figures_[replica_][variable_] = figure; }
