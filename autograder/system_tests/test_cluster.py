@@ -13,7 +13,8 @@ from failslow.base.kit import Kit
 from failslow.extras import waiting
 from failslow.lab.labs import Lab, load_labs
 
-LABS = ("lab3", "lab5")  # the store on Raft's log, and on Copilot's
+LABS = (pytest.param("lab3", marks=pytest.mark.full), "lab5")
+"""The store on Raft's log, which the Redis clients' tests start, too, and on Copilot's."""
 GRAPH_S = 30.0
 EXIT_CANNOT = 2
 
@@ -92,6 +93,7 @@ def test_verification_draws_a_graph_once_the_first_window_is_over(cluster: Clust
     assert (cluster.place / "out" / "slowness.html").is_file()
 
 
+@pytest.mark.full
 def test_an_experiment_with_a_slow_follower_has_a_verdict(kit: Kit, tmp_path: Path) -> None:
     """The verdict itself depends on the machine."""
     out = tmp_path / "faults"

@@ -96,6 +96,7 @@ sys.exit(cli.main(sys.argv[1:]))
 """
 
 
+@pytest.mark.full
 def test_an_interrupted_sweep_goes_on_and_leaves_nothing(kit: Kit, tmp_path: Path) -> None:
     out, scratch = tmp_path / "out", tmp_path / "scratch"
     cells, mark = out / "sweep.jsonl", f"SWEPT={tmp_path}"

@@ -306,10 +306,11 @@ def _sources_in(tree: Path) -> list[Path]:
     return [path for path in tree.rglob("*") if path.suffix in {".h", ".cc"}]
 
 
-def apply(patched: Patched, tree: Path) -> None:
-    """Changes the files of a tree; CannotDo unless every hunk of the patch fits."""
+def apply(patched: Patched, tree: Path, *options: str) -> None:
+    """Changes the files of a tree; CannotDo unless every hunk of the patch fits. With the option
+    `--dry-run` it changes nothing."""
     # No fuzz: a patch that only nearly fits may change something else than it says.
-    argv = ["patch", "-p1", "--fuzz=0", "--batch", "--forward", "-r", "-"]
+    argv = ["patch", "-p1", "--fuzz=0", "--batch", "--forward", "-r", "-", *options]
     argv += ["-i", str(patched.path.resolve())]
     done = process.run(argv, cwd=tree, merge_errors=True)
     if done.exit_code != 0:

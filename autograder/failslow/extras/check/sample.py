@@ -9,7 +9,7 @@ from failslow.base.kit import Kit
 from failslow.lab.labs import Lab, load_labs
 from failslow.lab.mutants import Patched
 
-PARTS = 48
+PARTS = 64
 """One patch in PARTS is graded."""
 
 Patch = TypeVar("Patch", bound=Patched)
