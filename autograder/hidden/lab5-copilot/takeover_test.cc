@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,22 @@ void ATakerThatHasPromisedMoreGivesUp() {
   }
 }
 
+struct Takeover {
+  Duration took;  // from the first Prepare to the first Accept
+  bool is_no_op;
+};
+
+// Of the pilot's lane; nothing if there is none within 2 s.
+std::optional<Takeover> AwaitTakeoverOfP(Stage& stage, const SentRequests<Prepare>& prepares,
+                                         const SentRequests<Accept>& accepts) {
+  const auto of_p = [](const auto& sent) { return sent.request.lane == Lane::kPilot; };
+  stage.cluster.RunUntil([&] { return std::ranges::any_of(accepts.all(), of_p); }, 2s);
+  const auto prepare = std::ranges::find_if(prepares.all(), of_p);
+  const auto accept = std::ranges::find_if(accepts.all(), of_p);
+  if (prepare == prepares.all().end() || accept == accepts.all().end()) return std::nullopt;
+  return Takeover{accept->when - prepare->when, accept->request.no_op};
+}
+
 // The follower promises at once, and the taker's disk is slow.
 void AnOwnPromiseIsDurable() {
   Stage stage(564);
@@ -70,13 +87,9 @@ void AnOwnPromiseIsDurable() {
   stage.ConnectWithoutThePilot();
   stage.cluster.Begin(faults::FsDelay({1}, 100ms));
   SubmitTo(stage.client(), 1, 1);
-  const auto of_p = [](const auto& sent) { return sent.request.lane == Lane::kPilot; };
-  stage.cluster.RunUntil([&] { return std::ranges::any_of(accepts.all(), of_p); }, 2s);
-  const auto accept = std::ranges::find_if(accepts.all(), of_p);
-  const auto prepare = std::ranges::find_if(prepares.all(), of_p);
-  ASSERT_TRUE(accept != accepts.all().end() && prepare != prepares.all().end())
-      << "P.1 is not taken over";
-  EXPECT_GE(accept->when - prepare->when, 100ms) << "its own promise is not on its disk yet";
+  const auto takeover = AwaitTakeoverOfP(stage, prepares, accepts);
+  ASSERT_TRUE(takeover) << "P.1 is not taken over";
+  EXPECT_GE(takeover->took, 100ms) << "its own promise is not on its disk yet";
 }
 
 // All followers suggest Q.1 for P.1, and promise at once. The taker alone has accepted that, and
@@ -95,13 +108,9 @@ void AnOwnAnswerIsDurable() {
   EXPECT_TRUE(stage.Ask(AcceptOfP(1, 1, FirstBallot(kPilots)), 1).accepted);
   stage.cluster.Begin(faults::FsDelay({1}, kOwnDisk));
   SubmitTo(stage.client(), 1, 2);
-  const auto of_p = [](const auto& sent) { return sent.request.lane == Lane::kPilot; };
-  stage.cluster.RunUntil([&] { return std::ranges::any_of(accepts.all(), of_p); }, 2s);
-  const auto accept = std::ranges::find_if(accepts.all(), of_p);
-  const auto prepare = std::ranges::find_if(prepares.all(), of_p);
-  ASSERT_TRUE(accept != accepts.all().end() && prepare != prepares.all().end())
-      << "P.1 is not taken over";
-  EXPECT_TRUE(accept->request.no_op || accept->when - prepare->when >= kOwnDisk)
+  const auto takeover = AwaitTakeoverOfP(stage, prepares, accepts);
+  ASSERT_TRUE(takeover) << "P.1 is not taken over";
+  EXPECT_TRUE(takeover->is_no_op || takeover->took >= kOwnDisk)
       << "its own answer counts, and its promise is not on its disk yet";
 }
 
