@@ -94,8 +94,8 @@ GRADED_TEST(CopilotCalls, OfProposalsAreReleased, "5a", 1,
   world.ExpectNothingLeft<FastAccept>();
 }
 
-// The pilot's disk is slow, and its Accepts find nobody.
-void LostAcceptsAreReleased() {
+// The follower is dead. A pilot's Accepts find nobody, or the other pilot has promised more.
+void LostAcceptsAreReleased(bool are_refused) {
   CountedWorld world(3, 613);
   ASSERT_NO_FATAL_FAILURE(world.Begin());
   const SentRequests<Accept> accepts(world.cluster);
@@ -107,15 +107,23 @@ void LostAcceptsAreReleased() {
   SubmitTo(client, 1, 2);
   ASSERT_TRUE(world.cluster.RunUntil([&] { return !accepts.all().empty(); }, 1s))
       << "crossing proposals do not take the slow path";
-  world.cluster.Partition({0});
+  if (are_refused) {
+    const auto first = accepts.all().front();
+    const Prepare promise{first.request.lane, first.request.ballot + 1000, first.request.index,
+                          false, 0};
+    EXPECT_TRUE(AskOne(world.cluster, client, 1 - first.from, promise).promised);
+  } else {
+    world.cluster.Partition({0});
+  }
   world.cluster.RunFor(4s);
   world.ExpectNothingLeft<Accept>();
 }
 
 GRADED_TEST(CopilotCalls, OfAcceptsAreReleased, "5b", 1,
             "The calls of an Accept are released a while after its majority, or after the wait for "
-            "a majority that does not come.") {
-  ASSERT_NO_FATAL_FAILURE(LostAcceptsAreReleased());
+            "a majority that does not come, also if the Accept is refused.") {
+  ASSERT_NO_FATAL_FAILURE(LostAcceptsAreReleased(/*are_refused=*/false));
+  ASSERT_NO_FATAL_FAILURE(LostAcceptsAreReleased(/*are_refused=*/true));
   CountedWorld world(7, 612);
   ASSERT_NO_FATAL_FAILURE(world.Begin());
   for (const PeerId dead : {4, 5, 6}) world.cluster.Crash(dead);
