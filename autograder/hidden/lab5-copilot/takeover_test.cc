@@ -291,9 +291,22 @@ void AWakeUpIsNoNewPatience() {
   EXPECT_LT(woken.TakenOver(1), patience * 3 / 2) << "it begins anew with each decision";
 }
 
+// The follower alone has heard of P.1, and suggests it.
+void AnUnknownDependencyIsTakenOver() {
+  Stage stage(577);
+  const SentRequests<Prepare> prepares(stage.cluster);
+  EXPECT_TRUE(stage.Ask(ProposalOfP(1, 0)).recorded);
+  stage.ConnectWithoutThePilot();
+  SubmitTo(stage.client(), 1, 1);
+  stage.cluster.RunFor(500ms);
+  EXPECT_FALSE(prepares.all().empty()) << "Q.1 depends on P.1, of which the copilot has not heard";
+}
+
 GRADED_TEST(CopilotTakeover, AllThatIsLateIsTakenOver, "5d", 1,
             "The entries behind the one that a pilot waits for are late, too: they are taken over "
-            "with it, and those before it. Each has one whole patience, whatever happens then.") {
+            "with it, and those before it, also a dependency of which it has not heard. Each has "
+            "one whole patience, whatever happens then.") {
+  ASSERT_NO_FATAL_FAILURE(AnUnknownDependencyIsTakenOver());
   ASSERT_NO_FATAL_FAILURE(AWakeUpIsNoNewPatience());
   ASSERT_NO_FATAL_FAILURE(AnEarlierEntryIsTakenOver());
   ASSERT_NO_FATAL_FAILURE(EachEntryHasItsPatience());
