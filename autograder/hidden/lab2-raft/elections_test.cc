@@ -65,7 +65,7 @@ void LoseTheMajority(int replicas, std::uint64_t seed) {
   minority.push_back(leader);
   world.cluster.Partition(minority);
   world.cluster.RunFor(2s);
-  EXPECT_NE(world.checker.claims(leader).role, Role::kLeader)
+  ASSERT_NE(world.checker.claims(leader).role, Role::kLeader)
       << "of " << replicas << " replicas it reaches " << minority.size() - 1
       << ", and still accepts commands that it cannot commit";
   EXPECT_TRUE(world.AllInvariantsHold());
