@@ -187,7 +187,6 @@ FetchLogReply SaucrBase::OnFetchLog(const FetchLog& request) {
     HearLeader(request.term, request.leader);
     reply.last = last();
     reply.is_whole = is_whole();
-    reply.map = map_;
     if (request.first > 0) AddData(request, reply);
   }
   AwaitTerm();  // so this replica takes part in no older term (R29)

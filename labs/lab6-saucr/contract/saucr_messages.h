@@ -133,10 +133,9 @@ struct FetchLogReply {
   // has entry `first`: the last entry of its snapshot, of which `state` is a part.
   EntryId base;
   std::vector<LogEntry> entries;
-  LleMap map;
   std::uint64_t state_bytes = 0;  // of the whole snapshot
   std::string state;              // from the request's offset on
-  MSGPACK_DEFINE(term, last, is_whole, base, entries, map, state_bytes, state)
+  MSGPACK_DEFINE(term, last, is_whole, base, entries, state_bytes, state)
 };
 
 // A new leader that is not whole looks for its data (R29). The receiver adopts the term, as from a
