@@ -298,10 +298,7 @@ GRADED_TEST(Markers, SurviveCompaction, "6b", 1,
   SaucrWorld world({.replicas = 3, .seed = 734});
   ASSERT_TRUE(world.BeginFast(5));
   std::vector<WalState> before;
-  for (PeerId id = 0; id < 3; ++id) {
-    const WalState& wal = world.checker.disk(id).wal();
-    before.push_back({{}, {}, wal.markers, wal.map, {}});
-  }
+  for (PeerId id = 0; id < 3; ++id) before.push_back(world.checker.disk(id).wal());
   const auto have_compacted = [&] {
     return world.checker.HasSnapshot(0) && world.checker.HasSnapshot(1) &&
            world.checker.HasSnapshot(2);
@@ -320,9 +317,7 @@ GRADED_TEST(Markers, SurviveCompaction, "6b", 1,
   }
   const PeerId lost = world.Followers().front();
   world.cluster.Crash(lost);
-  world.cluster.Restart(lost);
-  ASSERT_TRUE(world.Commit(1));
-  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.ServesAgain());
   EXPECT_TRUE(world.HasRecovered(lost));
 }
 

@@ -167,16 +167,10 @@ void SaucrChecker::ReadDisk(PeerId replica, const sim::SimDisk& disk) {
   }
   const HardState& on_disk = known.wal().hard_state;
   elections_.OnVoteOnDisk(replica, on_disk.term, on_disk.voted_for, now_);
-  CheckMarkers(replica);
-}
-
-void SaucrChecker::CheckMarkers(PeerId replica) {
-  const SaucrDisk& disk = Of(replica).disk;
-  NoteLogEnd(Of(replica), replica, disk.last());
-  if (!disk.SaysAllIsThere()) return;
+  NoteLogEnd(Of(replica), replica, known.last());
   const EntryId floor = FloorOf(replica);
-  Require(disk.last() >= floor, Invariant::kMarkersTrue, replica,
-          "has a disk that says that nothing is lost, and ends at " + At(disk.last()) +
+  Require(!known.SaysAllIsThere() || known.last() >= floor, Invariant::kMarkersTrue, replica,
+          "has a disk that says that nothing is lost, and ends at " + At(known.last()) +
               "; the replica has had " + At(floor));
 }
 

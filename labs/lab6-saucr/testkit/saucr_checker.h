@@ -206,7 +206,6 @@ class SaucrChecker final : public sim::Observer,
 
   // --- disks, and what a replica must still have ---
   void ReadDisk(PeerId replica, const sim::SimDisk& disk);
-  void CheckMarkers(PeerId replica);
   bool IsRecovering(const Replica& replica) const;
   // The least that a recovered replica has learned of a replica's value or life, whichever minority
   // of its answers it has used.

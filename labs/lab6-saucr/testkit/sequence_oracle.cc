@@ -8,9 +8,9 @@
 namespace depfast::saucr {
 namespace {
 
-int Majority(int replicas) { return Quorums(replicas).majority(); }
-
-bool IsMajority(UpSet set, int replicas) { return std::popcount(set) >= Majority(replicas); }
+bool IsMajority(UpSet set, int replicas) {
+  return std::popcount(set) >= Quorums(replicas).majority();
+}
 
 }  // namespace
 
