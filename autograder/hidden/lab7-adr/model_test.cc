@@ -26,7 +26,8 @@ std::string Described(char state) {
   std::string text = (bits & 1) != 0 ? "a warning, " : "no warning, ";
   text += (bits & 2) != 0 ? "fatal, " : "not fatal, ";
   text += std::string("rate ") + NameOf((bits >> 2) & 3);
-  return text + ((bits & 16) != 0 ? ", a reset" : ", no reset");
+  text += (bits & 16) != 0 ? ", a reset" : ", no reset";
+  return text + ((bits & 32) != 0 ? ", a threshold that it reaches" : ", a higher threshold");
 }
 
 std::string Described(const PlantedRun& run) {

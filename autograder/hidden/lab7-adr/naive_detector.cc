@@ -33,7 +33,7 @@ char NaiveDetector::Show(const PlantedRun& run) {
   }
   const Rate rate = recent_.empty() ? Rate::kNormal : recent_.back().state;
   return StateAfter(is_warn_, is_fatal_ || is_over_the_limit, static_cast<int>(rate),
-                    resets_ != resets);
+                    resets_ != resets, Reaches(run, Threshold()));
 }
 
 void NaiveDetector::Take(Duration value, std::int64_t work) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "depfast/host/frame.h"
+#include "depfast/time.h"
 
 namespace depfast::adr {
 
@@ -82,11 +83,17 @@ struct WatchStreams {
                  wants_states, runs, streams)
 };
 
-// A printable letter: the latest answers, the rate (as a number, see Rate), and whether the run had
-// a reset.
-constexpr char StateAfter(bool is_warn, bool is_fatal, int rate, bool was_reset) {
+// Whether a run's value is as large as the threshold after it. Values of tests are far apart, so
+// that a threshold may be a tenth off.
+constexpr bool Reaches(const PlantedRun& run, Duration threshold) {
+  return Duration(run.value_ns) > threshold / 4 * 3;
+}
+
+// A printable letter: the latest answers, the rate (as a number, see Rate), whether the run had a
+// reset, and whether its value reaches the threshold.
+constexpr char StateAfter(bool is_warn, bool is_fatal, int rate, bool was_reset, bool reaches) {
   return static_cast<char>('0' + (is_warn ? 1 : 0) + (is_fatal ? 2 : 0) + 4 * rate +
-                           (was_reset ? 16 : 0));
+                           (was_reset ? 16 : 0) + (reaches ? 32 : 0));
 }
 
 }  // namespace depfast::adr

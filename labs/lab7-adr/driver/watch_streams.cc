@@ -35,7 +35,7 @@ class WatchedStream {
       }
     }
     return StateAfter(is_warn_, is_fatal_, static_cast<int>(detector_.rate()),
-                      detector_.resets() != resets);
+                      detector_.resets() != resets, Reaches(run, detector_.threshold()));
   }
 
   StretchReport EndStretch() {
