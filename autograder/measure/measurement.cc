@@ -292,8 +292,9 @@ void Measurement::MeasureCatchUp() {
 }
 
 std::string Measurement::Violation() const {
-  if (std::string of_log = subject_.log->FirstViolation(); !of_log.empty()) return of_log;
-  return subject_.untrue ? subject_.untrue() : answers_.FirstViolation();
+  if (std::string of_data = subject_.log->FirstSafetyViolation(); !of_data.empty()) return of_data;
+  const std::string untrue = subject_.untrue ? subject_.untrue() : answers_.FirstViolation();
+  return untrue.empty() ? subject_.log->FirstViolation() : untrue;
 }
 
 std::string Measurement::Problem() const {

@@ -10,6 +10,7 @@ from failslow.extras.bench.figures import Section
 from failslow.extras.bench.load import Result
 from failslow.lab.labs import load_labs
 from failslow.measurement.binary import Onset, Sample, without_verdict
+from failslow.measurement.settings import load_settings
 
 KIT = this_kit()
 adr = lab_kits.load(KIT, load_labs(KIT).get("lab7"))
@@ -44,6 +45,13 @@ def measured(ours: Sample, ours_without_fault: Sample) -> Section:
 
 def values(section: Section) -> Mapping[str, float]:
     return {figure.name: figure.value for figure in section.figures}
+
+
+def test_a_wrong_judgement_is_an_invariant_and_no_safety() -> None:
+    lab = load_labs(KIT).get("lab7")
+    checker = (KIT.labs / lab.directory / "testkit/handover_checker.cc").read_text("utf-8")
+    (name,) = load_settings(KIT, lab).judgements
+    assert f'{{"{name}", "H1", false}}' in checker
 
 
 def test_a_detector_is_judged_by_its_worst_loss_and_by_false_alarms() -> None:

@@ -389,6 +389,34 @@ def test_a_violated_invariant_in_any_run_voids_all_rows(where: Where) -> None:
     assert all("answer 7 was not on a majority of disks" in (row.error or "") for row in rows)
 
 
+@pytest.mark.parametrize(
+    ("where", "scores"),
+    [
+        ({"fault": "cpu-slow", "shape": LONG}, [20, 0, 20]),
+        ({"fault": NORMAL, "shape": LONG}, [20, 20, 0]),
+        ({"load": "capacity"}, [20, 20, 0]),
+    ],
+)
+def test_a_wrong_judgement_costs_the_rows_of_its_fault(where: Where, scores: list[int]) -> None:
+    faults = ["disk-slow", "cpu-slow", NORMAL]
+    settings = replace(
+        SETTINGS,
+        rows=tuple(Graded(fault, 3, 20) for fault in faults),
+        strengths={fault: (replace(CPU_SLOW, preset=fault),) for fault in faults},
+        judgements=frozenset({"a healthy leader stays"}),
+    )
+    plan = Plan(settings, seed_of)
+    found = dict.fromkeys([*plan.capacity(SUBMIT, 3), *plan.rest()], BASE)
+    run = next(run for run in found if matches(run, where))
+    wrong = "a healthy leader stays violated at 3.0 s: replica 0 hands over (H1)"
+    rows = judge(settings, plan, found | {run: replace(BASE, violation=wrong)})
+    assert [row.score for row in rows] == scores
+    errors = [row.error for row in rows if row.error]
+    assert errors[0] == f"a wrong judgement: {wrong} ({run})"
+    worse = found | {run: replace(BASE, violation=f"one vote per term{wrong}")}
+    assert [row.score for row in judge(settings, plan, worse)] == [0, 0, 0]
+
+
 def test_a_row_without_a_lagging_replica_is_void() -> None:
     before = SLOW | {"shape": BEFORE}
     row = judged((before, {"lag": 99}))

@@ -7,6 +7,7 @@ run has a bound of its own.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from statistics import median
 
@@ -179,13 +180,23 @@ class Row:
 def judge(settings: Settings, plan: Plan, samples: Samples) -> list[Row]:
     """A row for every graded one of the settings, in their order.
 
-    A violated invariant or an untrue answer, in whatever run, voids all rows.
+    A violated invariant or an untrue answer, in whatever run, voids all rows. A wrong judgement
+    (Settings.judgements) costs the rows with the run's fault. So in a run without a fault, which
+    many rows share, it costs the row without a fault.
     """
-    violation = _first(samples, lambda sample: sample.violation, samples)
+    violation = _first(samples, partial(_violation, settings, False), samples)
     return [
         _judge_row(settings, graded, _row_runs(plan, graded, samples), violation)
         for graded in settings.rows
     ]
+
+
+def _violation(settings: Settings, is_judgement: bool, sample: Sample) -> str | None:
+    """The sample's, if it is a judgement, or if it is none."""
+    if sample.violation is None:
+        return None
+    name, _, _ = sample.violation.partition(" violated at ")
+    return sample.violation if (name in settings.judgements) == is_judgement else None
 
 
 def _row_runs(plan: Plan, graded: Graded, samples: Samples) -> "_RowRuns":
@@ -197,11 +208,14 @@ def _row_runs(plan: Plan, graded: Graded, samples: Samples) -> "_RowRuns":
 def _judge_row(
     settings: Settings, graded: Graded, runs: "_RowRuns", violation: _Misdeed | None
 ) -> Row:
-    misdeed = violation or runs.first_error()
-    if misdeed:
-        text, run = misdeed
-        prefix = "safety is violated, which voids all rows: " if violation else ""
-        return Row(graded, error=f"{prefix}{text} ({run})", error_run=run)
+    for misdeed, prefix in (
+        (violation, "safety is violated, which voids all rows: "),
+        (runs.first_error(), ""),
+        (runs.first_judged(partial(_violation, settings, True)), "a wrong judgement: "),
+    ):
+        if misdeed:
+            text, run = misdeed
+            return Row(graded, error=f"{prefix}{text} ({run})", error_run=run)
     return Row(
         graded,
         criteria=tuple(_criteria(settings, graded, runs)),
@@ -305,6 +319,12 @@ class _RowRuns:
             dead = [run.with_fault(DEAD)] if is_compared_with_dead(run) else []
             used |= dict.fromkeys([run.with_fault(NORMAL), run, *dead])
         return _first(self._samples, lambda sample: sample.error, used)
+
+    def first_judged(self, sentence: Callable[[Sample], str | None]) -> _Misdeed | None:
+        """The sentence of the first run of this row's fault, or of all without one."""
+        healthy = [run for run in self._samples if run.fault == NORMAL]
+        is_healthy = any(run.fault == NORMAL for run in self.slow)
+        return _first(self._samples, sentence, healthy if is_healthy else self.slow)
 
 
 def _value(found: tuple[float, Run]) -> float:
