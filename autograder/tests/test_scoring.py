@@ -397,13 +397,13 @@ def test_a_violated_invariant_in_any_run_voids_all_rows(where: Where) -> None:
         ({"load": "capacity"}, [20, 20, 0]),
     ],
 )
-def test_a_wrong_judgement_costs_the_rows_of_its_fault(where: Where, scores: list[int]) -> None:
+def test_a_rule_of_a_row_costs_those_with_its_fault(where: Where, scores: list[int]) -> None:
     faults = ["disk-slow", "cpu-slow", NORMAL]
     settings = replace(
         SETTINGS,
         rows=tuple(Graded(fault, 3, 20) for fault in faults),
         strengths={fault: (replace(CPU_SLOW, preset=fault),) for fault in faults},
-        judgements=frozenset({"a healthy leader stays"}),
+        row_rules=frozenset({"a healthy leader stays"}),
     )
     plan = Plan(settings, seed_of)
     found = dict.fromkeys([*plan.capacity(SUBMIT, 3), *plan.rest()], BASE)
@@ -412,7 +412,7 @@ def test_a_wrong_judgement_costs_the_rows_of_its_fault(where: Where, scores: lis
     rows = judge(settings, plan, found | {run: replace(BASE, violation=wrong)})
     assert [row.score for row in rows] == scores
     errors = [row.error for row in rows if row.error]
-    assert errors[0] == f"a wrong judgement: {wrong} ({run})"
+    assert errors[0] == f"a rule is violated, which costs the row: {wrong} ({run})"
     worse = found | {run: replace(BASE, violation=f"one vote per term{wrong}")}
     assert [row.score for row in judge(settings, plan, worse)] == [0, 0, 0]
 

@@ -180,23 +180,23 @@ class Row:
 def judge(settings: Settings, plan: Plan, samples: Samples) -> list[Row]:
     """A row for every graded one of the settings, in their order.
 
-    A violated invariant or an untrue answer, in whatever run, voids all rows. A wrong judgement
-    (Settings.judgements) costs the rows with the run's fault. So in a run without a fault, which
-    many rows share, it costs the row without a fault.
+    A violated invariant or an untrue answer, in whatever run, voids all rows. One of
+    Settings.row_rules costs the rows with the run's fault. So in a run without a fault, which many
+    rows share, it costs the row without a fault.
     """
-    violation = _first(samples, partial(_violation, settings, False), samples)
+    violation = _first(samples, partial(_violation, settings, of_row=False), samples)
     return [
         _judge_row(settings, graded, _row_runs(plan, graded, samples), violation)
         for graded in settings.rows
     ]
 
 
-def _violation(settings: Settings, is_judgement: bool, sample: Sample) -> str | None:
-    """The sample's, if it is a judgement, or if it is none."""
+def _violation(settings: Settings, sample: Sample, of_row: bool) -> str | None:
+    """The sample's, if it costs a row, or if it voids all."""
     if sample.violation is None:
         return None
     name, _, _ = sample.violation.partition(" violated at ")
-    return sample.violation if (name in settings.judgements) == is_judgement else None
+    return sample.violation if (name in settings.row_rules) == of_row else None
 
 
 def _row_runs(plan: Plan, graded: Graded, samples: Samples) -> "_RowRuns":
@@ -211,7 +211,10 @@ def _judge_row(
     for misdeed, prefix in (
         (violation, "safety is violated, which voids all rows: "),
         (runs.first_error(), ""),
-        (runs.first_judged(partial(_violation, settings, True)), "a wrong judgement: "),
+        (
+            runs.first_of_fault(partial(_violation, settings, of_row=True)),
+            "a rule is violated, which costs the row: ",
+        ),
     ):
         if misdeed:
             text, run = misdeed
@@ -320,7 +323,7 @@ class _RowRuns:
             used |= dict.fromkeys([run.with_fault(NORMAL), run, *dead])
         return _first(self._samples, lambda sample: sample.error, used)
 
-    def first_judged(self, sentence: Callable[[Sample], str | None]) -> _Misdeed | None:
+    def first_of_fault(self, sentence: Callable[[Sample], str | None]) -> _Misdeed | None:
         """The sentence of the first run of this row's fault, or of all without one."""
         healthy = [run for run in self._samples if run.fault == NORMAL]
         is_healthy = any(run.fault == NORMAL for run in self.slow)

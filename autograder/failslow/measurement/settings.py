@@ -149,8 +149,8 @@ class Settings:
     of criteria. `strengths` by fault: those to choose from. `proposers`: the number of replicas
     that propose; the others are followers. `profile`: that of all runs without realistic jitter.
     `worlds`: profiles of which one is drawn, with its bounds in place of `baselines`. `shapes`: the
-    only shape of a fault's runs; a fault that is missing has all. `judgements`: the names of the
-    invariants that a right submission may violate in a run, as its detector may err."""
+    only shape of a fault's runs; a fault that is missing has all. `row_rules`: the names of the
+    invariants whose violation costs the rows with the run's fault, and no other row."""
 
     slow_sets: int
     proposers: int
@@ -165,7 +165,7 @@ class Settings:
     profile: str = STEADY
     worlds: Mapping[str, Baseline] = field(default_factory=dict)
     shapes: Mapping[str, str] = field(default_factory=dict)
-    judgements: frozenset[str] = frozenset()
+    row_rules: frozenset[str] = frozenset()
 
     @property
     def total_points(self) -> int:
@@ -265,7 +265,7 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
         profile=content.get("profile", STEADY),
         worlds={name: Baseline(**bounds) for name, bounds in content.get("worlds", {}).items()},
         shapes=content.get("shapes", {}),
-        judgements=frozenset(content.get("judgements", ())),
+        row_rules=frozenset(content.get("row_rules", ())),
     )
 
 
