@@ -7,7 +7,6 @@ run has a bound of its own.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import groupby
 from statistics import median
 
@@ -180,23 +179,27 @@ class Row:
 def judge(settings: Settings, plan: Plan, samples: Samples) -> list[Row]:
     """A row for every graded one of the settings, in their order.
 
-    A violated invariant or an untrue answer, in whatever run, voids all rows. One of
-    Settings.row_rules costs the rows with the run's fault. So in a run without a fault, which many
-    rows share, it costs the row without a fault.
+    A violated invariant or an untrue answer, in whatever run, voids all rows. A lone violation of
+    Settings.row_rules costs one row.
     """
-    violation = _first(samples, partial(_violation, settings, of_row=False), samples)
+    void = _void(settings, samples)
     return [
-        _judge_row(settings, graded, _row_runs(plan, graded, samples), violation)
+        _judge_row(settings, graded, _row_runs(plan, graded, samples), void)
         for graded in settings.rows
     ]
 
 
-def _violation(settings: Settings, sample: Sample, of_row: bool) -> str | None:
-    """The sample's, if it costs a row, or if it voids all."""
-    if sample.violation is None:
-        return None
-    name, _, _ = sample.violation.partition(" violated at ")
-    return sample.violation if (name in settings.row_rules) == of_row else None
+def _void(settings: Settings, samples: Samples) -> _Misdeed | None:
+    """The cause that voids all rows. Runs that are alike until a fault begins have one violation
+    together, in the same words."""
+    found = [(each.violation, run) for run, each in samples.items() if each.violation is not None]
+    for text, run in found:
+        if text.partition(" violated at ")[0] not in settings.row_rules:
+            return f"safety is violated, which voids all rows: {text}", run
+    for text, run in found:
+        if text != found[0][0]:
+            return f"a rule is violated more than once, which voids all rows: {text}", run
+    return None
 
 
 def _row_runs(plan: Plan, graded: Graded, samples: Samples) -> "_RowRuns":
@@ -205,20 +208,11 @@ def _row_runs(plan: Plan, graded: Graded, samples: Samples) -> "_RowRuns":
     return _RowRuns(samples, plan.slow(graded), capacity)
 
 
-def _judge_row(
-    settings: Settings, graded: Graded, runs: "_RowRuns", violation: _Misdeed | None
-) -> Row:
-    for misdeed, prefix in (
-        (violation, "safety is violated, which voids all rows: "),
-        (runs.first_error(), ""),
-        (
-            runs.first_of_fault(partial(_violation, settings, of_row=True)),
-            "a rule is violated, which costs the row: ",
-        ),
-    ):
-        if misdeed:
-            text, run = misdeed
-            return Row(graded, error=f"{prefix}{text} ({run})", error_run=run)
+def _judge_row(settings: Settings, graded: Graded, runs: "_RowRuns", void: _Misdeed | None) -> Row:
+    misdeed = void or runs.first_error() or runs.lone_violation()
+    if misdeed:
+        text, run = misdeed
+        return Row(graded, error=f"{text} ({run})", error_run=run)
     return Row(
         graded,
         criteria=tuple(_criteria(settings, graded, runs)),
@@ -323,11 +317,21 @@ class _RowRuns:
             used |= dict.fromkeys([run.with_fault(NORMAL), run, *dead])
         return _first(self._samples, lambda sample: sample.error, used)
 
-    def first_of_fault(self, sentence: Callable[[Sample], str | None]) -> _Misdeed | None:
-        """The sentence of the first run of this row's fault, or of all without one."""
+    def lone_violation(self) -> _Misdeed | None:
+        """If a run without a fault has it, it costs the row without a fault; else that of its run.
+
+        Requires: there is one at most.
+        """
         healthy = [run for run in self._samples if run.fault == NORMAL]
         is_healthy = any(run.fault == NORMAL for run in self.slow)
-        return _first(self._samples, sentence, healthy if is_healthy else self.slow)
+        found = _first(self._samples, _costs_a_row, healthy)
+        if found or is_healthy:
+            return found if is_healthy else None
+        return _first(self._samples, _costs_a_row, self.slow)
+
+
+def _costs_a_row(sample: Sample) -> str | None:
+    return sample.violation and f"a rule is violated, which costs the row: {sample.violation}"
 
 
 def _value(found: tuple[float, Run]) -> float:

@@ -150,7 +150,7 @@ class Settings:
     that propose; the others are followers. `profile`: that of all runs without realistic jitter.
     `worlds`: profiles of which one is drawn, with its bounds in place of `baselines`. `shapes`: the
     only shape of a fault's runs; a fault that is missing has all. `row_rules`: the names of the
-    invariants whose violation costs the rows with the run's fault, and no other row."""
+    invariants of which a lone violation costs one row."""
 
     slow_sets: int
     proposers: int
