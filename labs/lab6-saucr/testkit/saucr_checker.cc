@@ -261,6 +261,9 @@ void SaucrChecker::OnRole(PeerId replica, std::uint64_t term, Role role) {
     Note(Name(replica) + " is " + kRoles[static_cast<int>(role) % 3] + " in term " +
          std::to_string(term));
   }
+  const bool begins =
+      role == Role::kLeader && (role != state.claims.role || term != state.claims.term);
+  if (begins) state.claims.mode = Mode::kSlow;  // R8
   state.claims.term = term;
   state.claims.role = role;
   elections_.OnRole(replica, term, static_cast<ElectionRole>(role));
@@ -279,10 +282,14 @@ void SaucrChecker::RecordLeader(PeerId replica, std::uint64_t term) {
 void SaucrChecker::OnMode(PeerId replica, Mode mode) {
   const bool is_fast = mode == Mode::kFast;
   const std::string words = is_fast ? "fast mode" : "slow mode";
-  Of(replica).claims.mode = mode;
-  if (is_fast) ++coverage_.switches;
   Note(Name(replica) + " is in " + words);
   Mark(replica, words, is_fast ? "yes" : "no");
+}
+
+// By a message: what a replica says of its mode moves no entry.
+void SaucrChecker::OnShownMode(PeerId replica, Mode mode) {
+  const Mode before = std::exchange(Of(replica).claims.mode, mode);
+  if (before == Mode::kSlow && mode == Mode::kFast) ++coverage_.switches;
 }
 
 void SaucrChecker::OnFlush(PeerId replica, FlushReason reason) {
@@ -300,10 +307,14 @@ void SaucrChecker::Mark(PeerId replica, const std::string& text, const std::stri
 
 void SaucrChecker::OnRecovery(PeerId replica, Recovery recovery, EntryId lle) {
   static constexpr const char* kWords[] = {"has lost nothing", "is recovering", "has its LLE"};
-  Claims& claims = Of(replica).claims;
-  claims.recovery = recovery;
-  claims.lle = lle;
-  if (recovery == Recovery::kRecovered) ++coverage_.recoveries;
+  Replica& state = Of(replica);
+  const bool may_have_lost = state.lost_entries || state.disk.is_damaged();
+  const bool may_know = recovery != Recovery::kRecovered || !IsRecovering(state);
+  if (may_have_lost && may_know) {
+    state.claims.recovery = recovery;
+    state.claims.lle = lle;
+    if (recovery == Recovery::kRecovered) ++coverage_.recoveries;
+  }
   const std::string words = kWords[static_cast<int>(recovery) % 3];
   Note(Name(replica) + " " + words);
   const std::string end = recovery == Recovery::kRecovered ? ": " + At(lle) : "";

@@ -51,11 +51,12 @@ class SaucrChecker final : public sim::Observer,
   // called before Simulator::Start; `recorder` is null, or outlives the checker.
   void MarkIn(testkit::Recorder* recorder) { recorder_ = recorder; }
 
-  // The latest claims of one replica.
+  // The latest claims of one replica. Those of its mode and of its recovery need a fact.
   struct Claims {
     std::uint64_t term = 0;
     Role role = Role::kFollower;
-    Mode mode = Mode::kSlow;  // of the leader of `term`
+    Mode mode = Mode::kSlow;  // of its latest message as the leader of `term`
+    // A replica whose disk says that all is there has lost nothing, whatever it claims.
     Recovery recovery = Recovery::kOnDisk;
     EntryId lle;  // with `recovery`
     std::uint64_t commit_index = 0;
@@ -186,6 +187,7 @@ class SaucrChecker final : public sim::Observer,
   void OnApply(PeerId replica, EntryId id, std::uint64_t hash);
   void OnRestore(PeerId replica, EntryId last);
   void OnMode(PeerId replica, Mode mode);
+  void OnShownMode(PeerId replica, Mode mode);
   void OnFlush(PeerId replica, FlushReason reason);
   void OnRecovery(PeerId replica, Recovery recovery, EntryId lle);
   // `vote`: the shape, yes or no, if there is one.

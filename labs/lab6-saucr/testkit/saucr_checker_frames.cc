@@ -187,6 +187,7 @@ void SaucrChecker::OnSentAppend(PeerId replica, PeerId to, CallId call,
   Require(request.mode == Mode::kSlow || beat.may_be_fast || machine_ != Machine::kTally,
           Invariant::kModes, replica,
           "sends a message in fast mode, and its latest beats allow slow mode alone");
+  OnShownMode(replica, request.mode);
   if (request.beat) return;
   RecordEntries(replica, request);
   const auto self = static_cast<std::size_t>(replica);
