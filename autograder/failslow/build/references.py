@@ -27,7 +27,10 @@ _REFUSED = re.compile(
     r"\b(?:asm|__asm(?:__)?|redefine_extname)\b|#[ \t]*pragma[ \t]+weak\b"
     rf"|\b__attribute(?:__)?\s*\(\([^;{{}}]*?\b{_ATTRIBUTE}\b"
     rf"|\[\[[^\]]*?\b{_ATTRIBUTE}\b"
+    r"|\btemplate(?:\s++\w++){0,3}\s*+<\s*+(?:(?!(?:typename|class|auto)\b)\w++\s*+)?>"
+    r"|\b(?:class|struct)\s++(?:::\s*+)?(?:\w++\s*+::\s*+)*\w++\s*+<"
 )
+"""A specialised template is refused: it has another body, and the same name."""
 _LITERAL = re.compile(r'\boperator\s*""')
 """Of `1s`: a nearer one changes a constant, and no name. A comment may not have it either."""
 _OF_THE_COMPILER = re.compile(
