@@ -9,6 +9,7 @@
 
 #include "adr_options.h"
 #include "asked_detector.h"
+#include "sealed/sealed_backend.h"
 #include "testkit/environment.h"
 
 namespace depfast::adr {
@@ -139,11 +140,18 @@ GRADED_TEST(Threshold, NeedsLessThanAMegabyte, "7a", 2,
   ask_something(1ms);
   ask_something(2ms);
   const std::uint64_t before = detector.heap_bytes_max();
-  Planter large = SaturatedPlanter(717);
   std::vector<PlantedRun> cycle;
   for (int i = 0; i < 50; ++i) {
     cycle.push_back({.times = 2, .gap_ns = Ns(100us), .value_ns = Ns(2ms + i * 10us)});
   }
+  // The process keeps the memory of its largest message: one as large comes first, without updates.
+  std::vector<PlantedRun> idle = cycle;
+  for (PlantedRun& run : idle) run.kind = PlantedRun::Kind::kIdleTicks;
+  Planter quiet = SaturatedPlanter(716);
+  quiet.Add(idle, 10'000);
+  detector.Watch(quiet);
+  const std::size_t resident = detector.resident_bytes();
+  Planter large = SaturatedPlanter(717);
   large.Add(cycle, 10'000);
   const auto fault = large.Add({.lasting = 3s, .per_second = 1000, .value = 20ms});
   const auto seen = detector.Watch(large);
@@ -153,6 +161,9 @@ GRADED_TEST(Threshold, NeedsLessThanAMegabyte, "7a", 2,
   constexpr std::uint64_t kMegabyte = 1 << 20;
   EXPECT_LT(detector.heap_bytes_max(), before + kMegabyte)
       << "heap of the replica, before: " << before;
+  // 32 MiB; a sanitizer needs more.
+  EXPECT_LT(detector.resident_bytes(), resident + sealed::kResidentBytesMax / 16)
+      << "memory of the replica's process, also what no heap counts, before: " << resident;
 }
 
 GRADED_TEST(Threshold, SharesNothing, "7a", 1,

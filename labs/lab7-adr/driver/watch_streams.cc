@@ -48,20 +48,23 @@ class WatchedStream {
 
  private:
   void Call(const PlantedRun& run) {
+    // Constants: the student's parameter may be a reference, and our clock is not theirs to set.
+    const Time now = now_;
+    const Duration warn = warn_;
     const Duration value(run.value_ns);
     is_warn_ = false;
     switch (run.kind) {
       case PlantedRun::Kind::kUpdates:
-        is_warn_ = detector_.IsWarn(now_, value, warn_, run.work);
+        is_warn_ = detector_.IsWarn(now, value, warn, run.work);
         break;
       case PlantedRun::Kind::kTicks:
-        detector_.OnTick(now_, now_ - value);
+        detector_.OnTick(now, now - value);
         break;
       case PlantedRun::Kind::kIdleTicks:
-        detector_.OnTick(now_, std::nullopt);
+        detector_.OnTick(now, std::nullopt);
         break;
       case PlantedRun::Kind::kStall:
-        detector_.OnTick(now_, begin_);
+        detector_.OnTick(now, Time(begin_));
         break;
       case PlantedRun::Kind::kSaturated:
         detector_.SetSaturated(true);

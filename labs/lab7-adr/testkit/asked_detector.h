@@ -44,6 +44,9 @@ class AskedDetector : public AskedReplica, private sim::Observer {
   // The largest heap of the replica between two of its steps so far, in bytes; 0 if it does not run
   // in a process of its own.
   std::uint64_t heap_bytes_max() const { return heap_bytes_max_; }
+  // The resident memory of the replica's process now, with what the heap does not count; 0 if it
+  // has none of its own.
+  std::size_t resident_bytes() { return cluster().simulator().ResidentBytes(kAsked); }
 
  private:
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override {
