@@ -79,7 +79,9 @@ void HandoverChecker::OnStep(PeerId replica, const sim::StepInput& input,
   for (const sim::FrameArrival& arrival : input.frames) {
     std::string error;
     const auto frame = DecodeFrame(*arrival.bytes, error);
-    if (frame && frame->header.kind == FrameKind::kRequest) OnReceived(replica, input.now, *frame);
+    if (frame && frame->header.kind == FrameKind::kRequest) {
+      OnReceived(replica, input.now, arrival.from, *frame);
+    }
   }
   RaftChecker::OnStep(replica, input, output);
 }
@@ -134,17 +136,20 @@ void HandoverChecker::AddToFaults(Time now, const faults::Fault& fault, int more
 
 // ---- messages ----
 
-void HandoverChecker::OnReceived(PeerId replica, Time now, const DecodedFrame& frame) {
-  VisitBody<raft::TimeoutNow>(frame,
-                              [&](const auto& message) { OnTimeoutNow(replica, now, message); });
+// A test may speak for a leader, or tell a replica that it is slow. Another replica may not.
+void HandoverChecker::OnReceived(PeerId replica, Time now, PeerId from, const DecodedFrame& frame) {
+  const bool is_of_test = from >= kFirstClient;
+  VisitBody<raft::TimeoutNow>(frame, [&](const auto& message) {
+    if (is_of_test || from == message.leader) OnTimeoutNow(replica, now, message);
+  });
   VisitBody<PlantHealth>(frame, [&](const auto& planted) {
+    if (!is_of_test) return;
     Replica& state = Of(replica);
     if (state.finds_itself_slow) state.excused_until = now + kExcused;
     state.finds_itself_slow = planted.suspicion.who == Suspicion::Who::kSelf;
   });
 }
 
-// A test may send it on behalf of a leader.
 void HandoverChecker::OnTimeoutNow(PeerId replica, Time now, const raft::TimeoutNow& message) {
   if (message.leader == kNobody || elections().LeaderOf(message.term) != message.leader) return;
   if (message.term < claims(replica).term) return;

@@ -78,7 +78,7 @@ class HandoverChecker final : public raft::RaftChecker {
   };
 
   Replica& Of(PeerId replica) { return replicas_[static_cast<std::size_t>(replica)]; }
-  void OnReceived(PeerId replica, Time now, const DecodedFrame& frame);
+  void OnReceived(PeerId replica, Time now, PeerId from, const DecodedFrame& frame);
   void OnTimeoutNow(PeerId replica, Time now, const raft::TimeoutNow& message);
   void OnVoteRequest(PeerId replica, Time now, const raft::RequestVote& request);
   void OnSent(PeerId from, PeerId to, Time now, const raft::TimeoutNow& message);
