@@ -58,7 +58,8 @@ def refused(files: Iterable[tuple[str, bytes]]) -> str:
             continue
         text = SPLICE.sub(b"", content).decode("utf-8", "replace")
         if found := _REFUSED.search(NO_CODE.sub(" ", text)) or _LITERAL.search(text):
-            return f"{name}: '{' '.join(found[0].split())}': not in a header"
+            words = " ".join(found[0].split())
+            return f"{name}: '{words}': not in a header that given code includes: use a .cc file"
     return ""
 
 
