@@ -242,6 +242,8 @@ def test_each_change_draws_a_lab_and_each_lab_has_its_turn(kit: Kit) -> None:
         changed.write_text(f"// {change}\n")
         drawn.append(sample.drawn_lab(kit, labs))
         assert sample.drawn_lab(kit, labs) == drawn[-1]
+        assert sample.drawn_labs(kit, labs, len(labs))[0] == drawn[-1]
+        assert set(sample.drawn_labs(kit, labs, len(labs))) == set(labs)
     assert set(drawn) == set(labs)
 
 

@@ -105,8 +105,8 @@ class Scope:
 
     `tests`: only these ids (None: all, and then points must add up to those of lab.yaml).
     `prerequisites`: skip the tests of a part when a test that the part needs fails.
-    `rows`: only the measured rows whose ids begin so, each with one slow set (None: all, and what
-    is measured without points).
+    `rows`: only the measured rows whose ids begin so, each with one slow set (None: all).
+    `ungraded`: measure what has no points, too, if all rows are.
     `seeds`: the number of seeds of most measured runs; None for the number in the settings.
     `shrink`: a failing plan of faults is shown as short as can be.
     `diagnosis`: judge the answers of a lab's diagnosis.
@@ -119,6 +119,7 @@ class Scope:
     determinism: bool = True
     prerequisites: bool = True
     rows: tuple[str, ...] | None = None
+    ungraded: bool = True
     seeds: int | None = None
     shrink: bool = True
     diagnosis: bool = True

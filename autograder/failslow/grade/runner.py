@@ -234,7 +234,7 @@ class _LabGrader:
         seed_of = partial(course_key.seed, self._key)
         options = Options(
             seeds=self._scope.seeds,
-            with_ungraded=wanted is None,
+            with_ungraded=self._scope.ungraded and wanted is None,
             isolate=self._scope.isolate,
             end=self._scope.end,
         )

@@ -61,10 +61,10 @@ each measured lab. It has the bounds on healthy runs, too."""
 def reference(context: Context) -> Counts:
     """Full marks, and a second grade that is identical.
 
-    Without --full the first one measures one seed of each run, and all if that loses a row. It runs
-    a test once, and the second one measures a few rows alone: the determinism matrix runs all tests
-    in other memories. Its trace hashes must equal those of the first; then its scores would be
-    equal, too.
+    Without --full the first one measures one seed of each run with points, and all if that loses a
+    row. It runs a test once, and the second one measures a few rows alone: the determinism matrix
+    runs tests in other memories. Its trace hashes must equal those of the first; then its scores
+    would be equal, too.
     """
     first = _whole_grade(context)
     counts = judge(None, first)
@@ -84,7 +84,7 @@ def _whole_grade(context: Context) -> Grade:
     labs, tree = load_labs(context.kit), context.kit.reference
     if context.full:
         return _grade(context, labs, tree, Scope(seeds=FULL_SEEDS))
-    brief = _grade(context, labs, tree, Scope(seeds=1, determinism=False))
+    brief = _grade(context, labs, tree, Scope(seeds=1, determinism=False, ungraded=False))
     if all(row.earned for row in brief.rows):
         return brief
     return _grade(context, labs, tree, Scope())

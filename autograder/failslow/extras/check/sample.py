@@ -25,8 +25,14 @@ def drawn(kit: Kit, patches: Sequence[Patch]) -> list[Patch]:
 
 def drawn_lab(kit: Kit, ids: Sequence[str]) -> str:
     """One of these labs. A change of any lab, or of the framework, draws it anew."""
+    return drawn_labs(kit, ids, 1)[0]
+
+
+def drawn_labs(kit: Kit, ids: Sequence[str], count: int) -> list[str]:
+    """drawn_lab's, and those that follow it; after the last comes the first."""
     digest = digest_of(kit, kit.reference, kit.labs, kit.hidden, kit.root / "framework")
-    return ids[int.from_bytes(digest, "big") % len(ids)]
+    first = int.from_bytes(digest, "big")
+    return [ids[(first + index) % len(ids)] for index in range(count)]
 
 
 def is_drawn(content: bytes) -> bool:
