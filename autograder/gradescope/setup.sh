@@ -4,5 +4,5 @@
 set -euo pipefail
 cd "${AUTOGRADER:-/autograder}/source"
 ./kit install
-.venv/bin/python -I -m failslow.extras.gradescope build
+.venv/bin/python -I -m failslow.extras.commands.gradescope build
 chmod go-rwx . # hidden tests and the key are in here, and submissions run as other users

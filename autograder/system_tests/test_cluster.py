@@ -10,7 +10,7 @@ import pytest
 
 from failslow.base import process
 from failslow.base.kit import Kit
-from failslow.extras import waiting
+from failslow.extras.shared import waiting
 from failslow.lab.labs import Lab, load_labs
 
 LABS = (pytest.param("lab3", marks=pytest.mark.full), "lab5")

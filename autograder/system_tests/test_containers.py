@@ -12,8 +12,8 @@ import pytest
 
 from failslow.base import process
 from failslow.base.kit import Kit
-from failslow.extras import waiting
 from failslow.extras.check.suites import NO_CONTAINERS
+from failslow.extras.shared import waiting
 
 PROJECT, PAGE = "failslow-check", 18080
 SETTINGS = {

@@ -10,8 +10,8 @@ import pytest
 
 from failslow.base import process
 from failslow.base.kit import Kit
-from failslow.extras import waiting
 from failslow.extras.faults.verdict import INCONCLUSIVE
+from failslow.extras.shared import waiting
 
 LEVELS = ("usual:", "warn:", "fatal:")
 SHOWN_S = 30.0

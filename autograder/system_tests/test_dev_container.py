@@ -14,8 +14,8 @@ import pytest
 
 from failslow.base import process
 from failslow.base.kit import Kit
-from failslow.extras import engine
 from failslow.extras.check.suites import NO_DEV_CONTAINER
+from failslow.extras.shared import engine
 
 OPENER = "@devcontainers/cli@0.89.0"
 IMAGE = "failslow-check:dev-container"

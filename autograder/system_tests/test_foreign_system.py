@@ -13,11 +13,11 @@ import pytest
 from failslow.base import process
 from failslow.base.errors import EXIT_INTERRUPTED
 from failslow.base.kit import Kit
-from failslow.extras import waiting
 from failslow.extras.cluster.ports import HOST
 from failslow.extras.faults import catalogue, control_group, injection, tally
 from failslow.extras.faults.experiment import prepare
 from failslow.extras.faults.injectors import INJECTORS, SYNC_KINDS, Injection
+from failslow.extras.shared import waiting
 from failslow.extras.systems import description, running
 
 TEMPLATE = Path("tools") / "systems" / "template" / "system.yaml"

@@ -16,10 +16,10 @@ import pytest
 
 from failslow.base import process
 from failslow.base.kit import Kit
-from failslow.extras import waiting
 from failslow.extras.batch import job
 from failslow.extras.batch.command import RESULTS
 from failslow.extras.batch.summary import CSV_NAME
+from failslow.extras.shared import waiting
 from failslow.lab.labs import load_labs
 from failslow.lab.mutants import load_alternatives, load_mutants, materialised
 from failslow.lab.submission import source_directory

@@ -7,8 +7,8 @@ import redis
 
 from failslow.base import process
 from failslow.base.kit import Kit
-from failslow.extras import waiting
 from failslow.extras.bench import redis_load, servers
+from failslow.extras.shared import waiting
 
 READY_S = 30.0
 SCRIPT_S = 120.0

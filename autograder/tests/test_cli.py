@@ -82,7 +82,7 @@ def mine(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mine:
     """Writes a submission that behaves as told in simulation."""
     build_fakes(
         monkeypatch,
-        "failslow.extras.commands.sims",
+        "failslow.extras.shared.sims",
         lambda name: TEST_BINARY.format(tests=repr(SUITES[name.removesuffix("_sim")])),
     )
     return lambda behaviour="": write_submission(tmp_path / "mine", behaviour)

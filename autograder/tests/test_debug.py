@@ -9,8 +9,8 @@ import pytest
 
 from failslow.base.kit import Kit
 from failslow.build.recipe import load_recipe
-from failslow.extras import compile_database
 from failslow.extras.commands import debug
+from failslow.extras.shared import compile_database
 from failslow.lab.labs import load_labs
 from fakes import (
     COMPILER,
@@ -54,7 +54,7 @@ def mine(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mine:
         write_reply(kit, compiler, f"-O0 -g -D{preset}", {name: {} for name in names}, (), preset)
     build_fakes(
         monkeypatch,
-        "failslow.extras.commands.sims",
+        "failslow.extras.shared.sims",
         lambda name: TEST_BINARY.format(tests=repr(SUITES[name.removesuffix("_sim")])),
     )
     tests = kit.labs / load_labs(kit).get("lab1").directory / "tests"

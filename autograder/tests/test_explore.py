@@ -9,7 +9,7 @@ from failslow.base.kit import Kit, this_kit
 from failslow.build.gtest import GradedTest
 from failslow.extras.commands import explore, explore_rules
 from failslow.extras.commands.explore import Bound, Explored, parse_bound
-from failslow.extras.commands.sims import Sims
+from failslow.extras.shared.sims import Sims
 from failslow.lab.labs import load_labs
 from fakes import write_lab, write_program
 from running import Expect

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from failslow.base.kit import Kit
 from failslow.build import sandbox
-from failslow.extras.gradescope import main
+from failslow.extras.commands.gradescope import main
 from failslow.lab import course_key
 from fakes import write_program, write_submission
 

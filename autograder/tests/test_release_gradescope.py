@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from failslow.base.kit import Kit, this_kit
-from failslow.extras import gradescope
-from failslow.extras.assignment import Assignment
-from failslow.extras.commands import grade
+from failslow.extras.commands import grade, gradescope
+from failslow.extras.release.assignment import Assignment
 from failslow.extras.release.gradescope import program
 from failslow.lab import course_key
 from fakes import write_submission

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from failslow.base.kit import Kit
-from failslow.extras.commands.sims import headers_of
 from failslow.extras.replay import field_names, recording
 from failslow.extras.replay.field_names import Field
 from failslow.extras.replay.recording import Message, World
+from failslow.extras.shared.sims import headers_of
 from failslow.lab.labs import load_labs
 from recordings import Recording
 

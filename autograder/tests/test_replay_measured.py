@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from failslow.base.kit import Kit
-from failslow.extras.commands import sims
+from failslow.extras.shared import sims
 from failslow.lab.labs import load_labs
 from fakes import SLOW_FOLLOWER, write_program, write_submission
 from running import Expect

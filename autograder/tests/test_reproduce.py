@@ -20,7 +20,8 @@ from failslow.extras.reproduction.published import (
 )
 from failslow.extras.reproduction.results import Scale
 from failslow.extras.reproduction.variants import WAITS_IN_TURN
-from failslow.extras.site import line_plot, reproduced
+from failslow.extras.shared import line_plot
+from failslow.extras.site import reproduced
 from fakes import write_program
 from running import Expect
 

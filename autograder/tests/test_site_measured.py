@@ -9,8 +9,9 @@ import pytest
 
 from failslow.base.kit import this_kit
 from failslow.extras.bench.slow import BARS, REFERENCE, Options
-from failslow.extras.site import dot_plot, measured
-from failslow.extras.site.dot_plot import Scale
+from failslow.extras.shared import dot_plot
+from failslow.extras.shared.dot_plot import Scale
+from failslow.extras.site import measured
 
 SCALE = Scale(0.001, 1.0, {0.001: "least", 1.0: "most"}, 0.05, "Title <1>")
 

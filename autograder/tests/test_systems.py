@@ -22,7 +22,6 @@ import pytest
 from failslow.base import process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit, this_kit
-from failslow.extras import waiting
 from failslow.extras.cluster import replica_processes
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.cluster.ports import HOST
@@ -42,6 +41,7 @@ from failslow.extras.faults.injectors import Injection
 from failslow.extras.faults.socket_owner import SocketOwners
 from failslow.extras.faults.sweep import MIXES
 from failslow.extras.faults.tally import Count
+from failslow.extras.shared import waiting
 from failslow.extras.systems import asking, description, keeper, load, running, words
 from failslow.extras.systems.description import Question
 from fakes import eventually, write_program

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from failslow.base import atomic, yaml_file
-from failslow.base.errors import CannotDo
+from failslow.base.errors import BadSubmission, CannotDo
+from failslow.base.kit import Kit
+from failslow.build import sandbox
 from failslow.grade import leaderboard, result_suite
 from failslow.grade.model import Grade, LabGrade, TestRow
 from failslow.grade.report import load_name
@@ -24,6 +26,11 @@ FILE_NAME = "results.json"
 
 VISIBILITIES = (VISIBLE, "after_due_date", "after_published", "hidden")
 """From the least strict to the strictest."""
+
+WITHHELD = (
+    "The submission does not compile. The compiler's words are withheld, because no sandbox stands"
+    " around the compiler on this machine. Try ./kit test."
+)
 
 SUBTOTALS = "0"
 """Begins the numbers of the parts' sub-totals, by which the platform sorts."""
@@ -75,6 +82,13 @@ def rejection(message: str, detail: str, key: CourseKey) -> dict[str, Any]:
         "extra_data": {"course_key": _name(key), "rejected": message},
     }
     return validated(fitting(content))
+
+
+def rejection_of(kit: Kit, error: BadSubmission, key: CourseKey) -> dict[str, Any]:
+    """Without a sandbox the compiler may have read hidden files: its words are withheld."""
+    if error.detail and not sandbox.of_this_machine(kit)[sandbox.LANDLOCK]:
+        return rejection(WITHHELD, "", key)
+    return rejection(str(error), error.detail, key)
 
 
 def validated(content: dict[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from failslow.extras.batch.result_store import (
     key_of_words,
 )
 from failslow.extras.batch.summary import Row
-from failslow.extras.commands.solution import check_out
+from failslow.extras.shared.solution import check_out
 from failslow.lab import course_key
 from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import Labs, load_labs

@@ -18,7 +18,6 @@ from failslow.base import deadline, process
 from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit
 from failslow.build import sandbox
-from failslow.extras import gradescope
 from failslow.extras.batch import folder
 from failslow.extras.batch.folder import Handed
 from failslow.grade import results
@@ -93,7 +92,7 @@ def grade_one(kit: Kit, job: Job) -> dict[str, Any]:
             submission = collect(kit, labs, tree, job.lab)
         graded = grade(kit, labs, submission, Scope(seeds=job.seeds, isolate=True, end=end), key)
     except BadSubmission as error:
-        return gradescope.rejection(kit, error, key)
+        return results.rejection_of(kit, error, key)
     return results.document(graded, 0.0, sandbox.of_this_machine(kit))
 
 

@@ -18,13 +18,13 @@ from dataclasses import dataclass, field, replace
 from failslow.base import console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.extras import waiting
 from failslow.extras.bench import redis_load, servers
 from failslow.extras.bench.figures import Figure, Section
 from failslow.extras.bench.kv import await_leader, leader_of, store_view
 from failslow.extras.bench.servers import Servers
 from failslow.extras.cluster import metrics
 from failslow.extras.cluster.metrics import Metrics
+from failslow.extras.shared import waiting
 from failslow.lab.labs import ClusterView
 
 ROUNDS = 20

@@ -9,7 +9,6 @@ from failslow.base import console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
-from failslow.extras import waiting
 from failslow.extras.bench import disk, load, redis_load, servers, unread
 from failslow.extras.bench.figures import Figure, Plot, Section
 from failslow.extras.bench.load import MEDIAN, P99, Load
@@ -19,6 +18,7 @@ from failslow.extras.bench.servers import Servers
 from failslow.extras.cluster import metrics
 from failslow.extras.cluster.metrics import Metrics
 from failslow.extras.faults.verdict import INCONCLUSIVE
+from failslow.extras.shared import waiting
 from failslow.lab.labs import ClusterView, load_labs
 
 PEERS = ("redis", "etcd")

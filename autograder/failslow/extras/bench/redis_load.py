@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from failslow.base import process
 from failslow.base.errors import CannotDo
-from failslow.extras import waiting
 from failslow.extras.bench import clocks
 from failslow.extras.bench.servers import CLIENT_CORE, Servers, pinned
+from failslow.extras.shared import waiting
 
 CLIENTS = 50
 TIMEOUT_S = 120.0

@@ -9,7 +9,7 @@ from failslow.build.compile import build_submission
 from failslow.build.recipe import load_recipe
 from failslow.extras.check import junit
 from failslow.extras.check.step import Context, Counts
-from failslow.extras.commands.solution import submission_in
+from failslow.extras.shared.solution import submission_in
 from failslow.lab.labs import load_labs
 from failslow.lab.mutants import MUTANTS, path_of
 

@@ -13,8 +13,7 @@ from failslow.base.errors import CannotDo
 from failslow.build.gtest import Options
 from failslow.extras.check import sample
 from failslow.extras.check.step import Context, Counts
-from failslow.extras.commands import replay
-from failslow.extras.replay import html_report
+from failslow.extras.replay import html_report, one_test
 from failslow.extras.site import browser
 from failslow.lab.mutants import Mutant, load_mutants
 
@@ -79,15 +78,15 @@ def _drawn(context: Context, mutant: Mutant) -> Path | str:
     name = mutant.name.replace("/", "-")
     record, drawing = context.scratch / f"{name}.record", context.scratch / f"{name}.html"
     try:
-        sims, test = replay.find(context.kit, mutant.lab, mutant.caught_by[0], mutant.path)
+        sims, test = one_test.find(context.kit, mutant.lab, mutant.caught_by[0], mutant.path)
         outcome = sims.run(test, Options(record=record))
-        worlds = replay.worlds_of(sims, outcome, record)
+        worlds = one_test.worlds_of(sims, outcome, record)
     except CannotDo as error:
         return f"{error}\n{error.detail}".rstrip()
     if outcome.passed:
         return f"{test.name} passes"
     view = sims.lab.cluster
-    subject = replay.subject_of(sims, test, outcome)
+    subject = one_test.subject_of(sims, test, outcome)
     drawing.write_text(html_report.document(subject, worlds, view.shows if view else ()), "utf-8")
     return drawing
 

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from failslow.base import console, parallel, process
-from failslow.extras import compile_database
 from failslow.extras.check.step import Context, Counts
+from failslow.extras.shared import compile_database
 
 TOOL = Path(sys.executable).parent / "clang-tidy"
 # GCC made the build's database: clang does not know all of its options.

@@ -13,12 +13,12 @@ from typing import Any
 
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.extras import waiting
 from failslow.extras.cluster import metrics, replica_processes, state
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.cluster.state import Replica, State
-from failslow.extras.engine import docker
-from failslow.extras.faults.guard import guarded
+from failslow.extras.shared import waiting
+from failslow.extras.shared.engine import docker
+from failslow.extras.shared.guard import guarded
 from failslow.lab.labs import load_labs
 
 PEER_PORT, REDIS_PORT = 5400, 6379

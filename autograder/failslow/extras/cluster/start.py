@@ -12,10 +12,10 @@ from pathlib import Path
 
 from failslow.base import process
 from failslow.base.errors import CannotDo
-from failslow.extras import waiting
 from failslow.extras.cluster import metrics, replica_processes, state
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.cluster.state import State
+from failslow.extras.shared import waiting
 
 READY_S = 30.0
 FIRST_S = 1.0

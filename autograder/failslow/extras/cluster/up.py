@@ -17,7 +17,7 @@ from failslow.build.recipe import given, load_recipe
 from failslow.extras.cluster import data_directory, ports, replica_processes, start, state, status
 from failslow.extras.cluster.layout import Layout, layout_of
 from failslow.extras.cluster.state import Replica, State
-from failslow.extras.commands.solution import submission_in
+from failslow.extras.shared.solution import submission_in
 from failslow.lab.labs import Lab, Labs, load_labs
 from failslow.lab.mutants import patched_in
 from failslow.lab.submission import source_directory

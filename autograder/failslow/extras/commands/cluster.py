@@ -18,7 +18,6 @@ from rich.live import Live
 from failslow.base import atomic, console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.extras import waiting
 from failslow.extras.cluster import (
     client,
     data_directory,
@@ -37,9 +36,10 @@ from failslow.extras.cluster.ports import HOST
 from failslow.extras.cluster.replica_processes import Process
 from failslow.extras.cluster.state import State
 from failslow.extras.commands import top, which
-from failslow.extras.commands.solution import check_out
 from failslow.extras.live import server
 from failslow.extras.live import view as live
+from failslow.extras.shared import waiting
+from failslow.extras.shared.solution import check_out
 from failslow.extras.slowness import html_report
 from failslow.extras.slowness.graph import dot, merged
 from failslow.extras.slowness.warnings import joined

@@ -10,9 +10,9 @@ from failslow.base import console, process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build.gtest import GradedTest
-from failslow.extras.commands import sims as simulations
-from failslow.extras.commands.sims import Sims
-from failslow.extras.commands.solution import tree_in
+from failslow.extras.shared import sims as simulations
+from failslow.extras.shared.sims import Sims
+from failslow.extras.shared.solution import tree_in
 from failslow.lab.labs import Lab, Labs, load_labs
 from failslow.lab.submission import collect, place, source_directory
 

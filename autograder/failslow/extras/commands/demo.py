@@ -11,11 +11,11 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
 from failslow.extras.commands import experiments
-from failslow.extras.commands.solution import check_out
 from failslow.extras.faults import catalogue, experiment, experiment_page, verdict
 from failslow.extras.faults.catalogue import Catalogue
 from failslow.extras.faults.experiment import CONDITIONS
 from failslow.extras.faults.experiment_page import Shown
+from failslow.extras.shared.solution import check_out
 from failslow.extras.slowness.graph import FIRST_CLIENT, what_waits
 from failslow.lab.mutants import MUTANTS, path_of
 

@@ -18,7 +18,6 @@ from failslow.base.kit import Kit
 from failslow.build import cmake
 from failslow.extras.cluster import containers, data_directory, up, verification
 from failslow.extras.commands import handovers
-from failslow.extras.commands.solution import check_out
 from failslow.extras.faults import (
     catalogue,
     experiment,
@@ -40,6 +39,7 @@ from failslow.extras.faults.experiment_page import Shown
 from failslow.extras.faults.injectors import INJECTORS
 from failslow.extras.faults.targets import Place
 from failslow.extras.faults.verdict import FAIL, INCONCLUSIVE, PASS, REPEATS, Verdict
+from failslow.extras.shared.solution import check_out
 from failslow.lab.labs import load_labs
 
 HOLD_S, QUICK_HOLD_S = 3.0, 2.0

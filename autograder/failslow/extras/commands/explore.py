@@ -20,9 +20,9 @@ from failslow.base.kit import Kit
 from failslow.build import gtest
 from failslow.build.gtest import GradedTest, Options, Outcome
 from failslow.extras.commands import explore_rules, exploring
-from failslow.extras.commands.replay import write_drawing
-from failslow.extras.commands.sims import Sims, exploration_of
-from failslow.extras.commands.solution import check_out, submission_in
+from failslow.extras.replay.one_test import write_drawing
+from failslow.extras.shared.sims import Sims, exploration_of
+from failslow.extras.shared.solution import check_out, submission_in
 from failslow.lab.labs import load_labs
 
 SCHEDULE = "explore.schedule"

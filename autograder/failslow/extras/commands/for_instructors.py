@@ -7,7 +7,6 @@ from pathlib import Path
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
-from failslow.extras import assignment, rebase
 from failslow.extras.batch import command as grade_batch
 from failslow.extras.batch import machines
 from failslow.extras.check import command as check
@@ -17,12 +16,14 @@ from failslow.extras.commands import (
     diagnosis_material,
     grade,
     parsers,
+    rebase,
     release,
     reproduce,
     site,
 )
 from failslow.extras.commands.parsers import Commands, Parser, add, add_group
 from failslow.extras.new_lab import command as new_lab
+from failslow.extras.release import assignment
 from failslow.lab import course_key
 from failslow.lab.course_key import CourseKey
 

@@ -11,9 +11,9 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake, given_code, sandbox
 from failslow.build.recipe import load_recipe
-from failslow.extras import assignment, local_gradescope
-from failslow.extras.assignment import Assignment
-from failslow.extras.commands.solution import check_out, submission_in, tree_in
+from failslow.extras.release import assignment, local_gradescope
+from failslow.extras.release.assignment import Assignment
+from failslow.extras.shared.solution import check_out, submission_in, tree_in
 from failslow.grade import result_text, results
 from failslow.grade.model import LabGrade, Scope
 from failslow.grade.report import print_lab, print_score

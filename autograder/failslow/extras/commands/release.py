@@ -5,10 +5,10 @@ from pathlib import Path
 
 from failslow.base import console
 from failslow.base.kit import Kit
-from failslow.extras.assignment import Assignment
 from failslow.extras.release import gradescope as zip_of_assignment
 from failslow.extras.release import image as image_of_students
 from failslow.extras.release import students as students_kit
+from failslow.extras.release.assignment import Assignment
 from failslow.lab import course_key
 from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import load_labs

@@ -12,9 +12,11 @@ from failslow.base import console, machine
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build.gtest import GradedTest, Outcome
-from failslow.extras.commands import replay, sims
+from failslow.extras.commands import replay
 from failslow.extras.commands.slow import public_seed
-from failslow.extras.commands.solution import check_out, submission_in
+from failslow.extras.replay import one_test
+from failslow.extras.shared import sims
+from failslow.extras.shared.solution import check_out, submission_in
 from failslow.lab.labs import load_labs
 from failslow.measurement.binary import Program, Sample, measure_once
 from failslow.measurement.formatting import seconds
@@ -50,7 +52,7 @@ def run(kit: Kit, wanted: replay.Request) -> int:
         problem = sample.violation or sample.error or ""
         outcome = Outcome((problem,) if problem else (), seed=str(named.run.seed))
         test = _as_a_test(wanted.test, named)
-        replay.write_drawing(wanted.out, found, test, outcome, record)
+        one_test.write_drawing(wanted.out, found, test, outcome, record)
     console.stdout().print(_in_words(named, rate, sample), markup=False, soft_wrap=True)
     if named.run.fault != NORMAL:
         normal = replace(named, run=named.run.with_fault(NORMAL))

@@ -17,7 +17,6 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
 from failslow.extras.commands import experiments, parsers
-from failslow.extras.commands.solution import check_out
 from failslow.extras.faults import (
     catalogue,
     experiment,
@@ -32,6 +31,7 @@ from failslow.extras.faults import (
 from failslow.extras.faults.bench import Bench
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
 from failslow.extras.faults.sweep import A_SECOND, MIXES, OPEN, PLACES, Cell, Point, Row
+from failslow.extras.shared.solution import check_out
 from failslow.extras.systems import description, running
 from failslow.extras.systems.description import ANY
 from failslow.lab.labs import load_labs

@@ -11,9 +11,10 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build.gtest import GradedTest, Options, Outcome
 from failslow.build.recipe import OWN
-from failslow.extras import test_names
-from failslow.extras.commands import replay, slow
-from failslow.extras.commands.sims import Sims, sims_of
+from failslow.extras.commands import slow
+from failslow.extras.replay import one_test
+from failslow.extras.shared import test_names
+from failslow.extras.shared.sims import Sims, sims_of
 from failslow.grade import last_steps, prerequisites
 from failslow.lab.labs import Lab, load_labs
 from failslow.lab.submission import collect
@@ -144,7 +145,7 @@ def _print_outcome(sims: Sims, test: GradedTest, outcome: Outcome, suffix: str) 
     for failure in outcome.failures:
         out.print(_indented(failure), markup=False, soft_wrap=True)
     if outcome.said:
-        out.print(f"  {replay.WROTE}", style="dim")
+        out.print(f"  {one_test.WROTE}", style="dim")
         out.print(_indented(outcome.said), markup=False, soft_wrap=True)
     if outcome.history:
         failure = "\n".join(outcome.failures)

@@ -11,9 +11,8 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake, gtest
 from failslow.build.gtest import Crashed, Options, Outcome
-from failslow.extras.commands import replay
-from failslow.extras.commands.solution import check_out
-from failslow.extras.replay import field_names, html_report, recording
+from failslow.extras.replay import field_names, html_report, one_test, recording
+from failslow.extras.shared.solution import check_out
 
 PROGRAM = "testkit_notes"
 HEADERS = "framework/testkit/notes"
@@ -58,8 +57,8 @@ def _draw(kit: Kit, test: str, out: Path) -> int:
     )
     if worlds:
         field_names.name(worlds, field_names.read(sorted((kit.root / HEADERS).glob("*.h"))))
-        replay.draw(out, subject, worlds)
-    return replay.verdict(test, outcome)
+        one_test.draw(out, subject, worlds)
+    return one_test.verdict(test, outcome)
 
 
 def _run(kit: Kit, test: str, options: Options) -> Outcome:

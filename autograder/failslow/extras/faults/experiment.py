@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from failslow.base.errors import CannotDo
-from failslow.extras import waiting
 from failslow.extras.cluster import data_directory, replica_processes
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.faults import fault_file, injection, verdict
@@ -28,6 +27,7 @@ from failslow.extras.faults.injectors import Injection
 from failslow.extras.faults.neighbours import Neighbours
 from failslow.extras.faults.stages import SLICE_MS, Slices, Stages
 from failslow.extras.faults.verdict import INCONCLUSIVE, Costs, Verdict
+from failslow.extras.shared import waiting
 from failslow.measurement.settings import Loss
 
 HEALTHY, SLOW, DEAD = CONDITIONS = ("healthy", "slow", "dead")

@@ -9,7 +9,7 @@ from failslow.extras.faults.experiment import CONDITIONS, SLOW, Experiment
 from failslow.extras.faults.stages import SLICE_MS, Slices
 from failslow.extras.faults.verdict import Cost
 from failslow.extras.faults.waits import Grown
-from failslow.extras.site import line_plot
+from failslow.extras.shared import line_plot
 from failslow.extras.slowness import drawing
 from failslow.extras.slowness.graph import FIRST_CLIENT, Edge, Graph, name_of, what_waits
 from failslow.extras.slowness.html_report import PAGE, table

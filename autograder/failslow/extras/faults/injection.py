@@ -7,7 +7,6 @@ from contextlib import ExitStack, suppress
 from difflib import get_close_matches
 
 from failslow.base.errors import CannotDo
-from failslow.extras import waiting
 from failslow.extras.cluster import replica_processes
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.faults import claim, control_group, fault_file, strength
@@ -15,6 +14,7 @@ from failslow.extras.faults.catalogue import POWER_CUT, Catalogue, FaultKind
 from failslow.extras.faults.claim import Claim
 from failslow.extras.faults.injectors import Injection, injector_of, touched
 from failslow.extras.faults.targets import Place
+from failslow.extras.shared import waiting
 
 HEALED_S = 60.0
 """A replica that must be started again needs the most."""

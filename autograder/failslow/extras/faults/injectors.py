@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from failslow.base.errors import CannotDo
-from failslow.extras import waiting
 from failslow.extras.cluster import data_directory, replica_processes, restart, start, state
 from failslow.extras.faults import control_group, duty_cycle, fault_file, link_proxy, tally
 from failslow.extras.faults.catalogue import FaultKind
-from failslow.extras.faults.guard import guarded
 from failslow.extras.faults.targets import Place
+from failslow.extras.shared import waiting
+from failslow.extras.shared.guard import guarded
 
 LOOK_S = 0.05
 """Between two looks at a stopped replica: they cost time."""

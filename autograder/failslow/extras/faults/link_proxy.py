@@ -21,8 +21,8 @@ from failslow.extras.cluster.layout import Layout
 from failslow.extras.cluster.ports import HOST
 from failslow.extras.faults import fault_file, tally
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
-from failslow.extras.faults.guard import beside
 from failslow.extras.faults.socket_owner import CLIENTS, SocketOwners
+from failslow.extras.shared.guard import beside
 
 KINDS = ("net-slow", "net-jitter", "packet-loss", "link-slow")
 """The faults of links that it knows."""

@@ -16,7 +16,6 @@ from pathlib import Path
 from failslow.base import atomic
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.extras import waiting
 from failslow.extras.cluster import ports, replica_processes, start, state
 from failslow.extras.cluster.layout import layout_of
 from failslow.extras.cluster.state import Replica, State
@@ -25,6 +24,7 @@ from failslow.extras.faults.catalogue import Catalogue
 from failslow.extras.faults.injectors import Injection, injector_of
 from failslow.extras.faults.neighbours import Neighbours
 from failslow.extras.faults.targets import Place
+from failslow.extras.shared import waiting
 
 PROGRAM = "probe_real"
 PROBER, OTHER = 0, 1

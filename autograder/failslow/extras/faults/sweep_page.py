@@ -11,7 +11,7 @@ from itertools import groupby
 from failslow.extras.faults import findings, sweep
 from failslow.extras.faults.findings import CRASH, JUDGED, Finding
 from failslow.extras.faults.sweep import LITTLE, MUCH, Cell, Row
-from failslow.extras.site import line_plot
+from failslow.extras.shared import line_plot
 from failslow.extras.slowness import html_report
 
 STYLE = """<style>

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from failslow.base.errors import CannotDo
-from failslow.extras import waiting
 from failslow.extras.cluster import replica_processes, status
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.cluster.replica_processes import Process
 from failslow.extras.cluster.state import State
 from failslow.extras.faults.catalogue import Catalogue
+from failslow.extras.shared import waiting
 from failslow.lab.labs import Lab
 
 FOLLOWER = "follower"

@@ -13,12 +13,12 @@ from failslow.base import atomic, zip_file
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.base.zip_file import Entry
-from failslow.extras.assignment import Assignment
 from failslow.extras.release import imports, tree
+from failslow.extras.release.assignment import Assignment
 from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import Labs, load_labs
 
-PROGRAM = "failslow.extras.gradescope"
+PROGRAM = "failslow.extras.commands.gradescope"
 """The part of the package that the scripts start."""
 
 SCRIPTS = ("setup.sh", "run_autograder", "Dockerfile")

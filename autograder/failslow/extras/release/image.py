@@ -13,8 +13,8 @@ from pathlib import Path
 
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.extras import engine, long_build
 from failslow.extras.release import processors, students
+from failslow.extras.shared import engine, long_build
 
 DOCKERFILE = "tools/containers/dev.Dockerfile"
 STAGE = "prebuilt"

@@ -13,8 +13,8 @@ from typing import Any
 
 from failslow.extras.bench import figures
 from failslow.extras.bench.figures import Figure, Plot
-from failslow.extras.site import dot_plot
-from failslow.extras.site.dot_plot import Scale
+from failslow.extras.shared import dot_plot
+from failslow.extras.shared.dot_plot import Scale
 
 RESULTS = Path("docs/assets/benchmarks.json")
 """Below the handbook's directory."""

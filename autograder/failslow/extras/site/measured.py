@@ -12,8 +12,8 @@ from textwrap import indent
 from typing import Any
 
 from failslow.extras.bench.slow import Options
-from failslow.extras.site import dot_plot
-from failslow.extras.site.dot_plot import Scale
+from failslow.extras.shared import dot_plot
+from failslow.extras.shared.dot_plot import Scale
 from failslow.measurement.sweep_table import cost
 
 RESULTS = Path("docs/assets/measurement")

@@ -14,7 +14,8 @@ from failslow.extras.reproduction.published import VARIANTS
 from failslow.extras.reproduction.results import Scale
 from failslow.extras.reproduction.tables import TABLES, Results, Table
 from failslow.extras.reproduction.variants import WAITS_IN_TURN
-from failslow.extras.site import benchmarked, dot_plot, line_plot
+from failslow.extras.shared import dot_plot, line_plot
+from failslow.extras.site import benchmarked
 from failslow.extras.slowness import drawing
 from failslow.extras.slowness.graph import graph_of
 

@@ -19,11 +19,11 @@ from pathlib import Path
 
 from failslow.base import atomic
 from failslow.base.errors import CannotDo
-from failslow.extras import waiting
 from failslow.extras.cluster import replica_processes
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.cluster.replica_processes import Process
-from failslow.extras.faults.guard import beside
+from failslow.extras.shared import waiting
+from failslow.extras.shared.guard import beside
 
 _PR_SET_CHILD_SUBREAPER = 36
 _POLL_MS = 200

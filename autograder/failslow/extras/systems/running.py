@@ -18,7 +18,6 @@ from pathlib import Path
 from failslow.base import console, process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.extras import waiting
 from failslow.extras.bench import servers
 from failslow.extras.cluster import ports, state
 from failslow.extras.cluster.layout import layout_of
@@ -33,6 +32,7 @@ from failslow.extras.faults.socket_owner import SocketOwners
 from failslow.extras.faults.sweep import VOID
 from failslow.extras.faults.tally import Count
 from failslow.extras.faults.targets import Place
+from failslow.extras.shared import waiting
 from failslow.extras.systems import asking, keeper, words
 from failslow.extras.systems.description import ALL, ANY, LEADER, ONE, SEEN, System, names_of
 from failslow.extras.systems.keeper import Keeper

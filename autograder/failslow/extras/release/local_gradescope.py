@@ -18,10 +18,10 @@ from failslow.base import console, process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.base.zip_file import Entry
-from failslow.extras import engine, long_build
-from failslow.extras.assignment import Assignment
-from failslow.extras.faults.guard import guarded
 from failslow.extras.release import gradescope
+from failslow.extras.release.assignment import Assignment
+from failslow.extras.shared import engine, long_build
+from failslow.extras.shared.guard import guarded
 from failslow.grade import results
 from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import Labs

@@ -9,26 +9,19 @@ any other error there is no result, and Gradescope reports an autograder failure
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from failslow.base import console
 from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit, this_kit
-from failslow.build import cmake, sandbox
-from failslow.extras import assignment
+from failslow.build import cmake
 from failslow.extras.commands import grade
+from failslow.extras.release import assignment
 from failslow.grade import results
 from failslow.lab import course_key
-from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import load_labs
 
 BUILD = "build"
 """The only word of the command line that builds."""
-
-WITHHELD = (
-    "The submission does not compile. The compiler's words are withheld, because no sandbox stands"
-    " around the compiler on this machine. Try ./kit test."
-)
 
 
 def main(argv: Sequence[str], kit: Kit | None = None) -> int:
@@ -46,18 +39,11 @@ def main(argv: Sequence[str], kit: Kit | None = None) -> int:
             minutes = assigned.grading_minutes
             grade.run(kit, grade.Options(submission, out, lab, key=key, minutes=minutes))
         except BadSubmission as error:
-            results.write(out, rejection(kit, error, key))
+            results.write(out, results.rejection_of(kit, error, key))
     except CannotDo as error:
         console.error(str(error), error.detail)
         return 2
     return 0
-
-
-def rejection(kit: Kit, error: BadSubmission, key: CourseKey) -> dict[str, Any]:
-    """Without a sandbox the compiler may have read hidden files: its words are withheld."""
-    if error.detail and not sandbox.of_this_machine(kit)[sandbox.LANDLOCK]:
-        return results.rejection(WITHHELD, "", key)
-    return results.rejection(str(error), error.detail, key)
 
 
 if __name__ == "__main__":

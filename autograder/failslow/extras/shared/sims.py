@@ -12,7 +12,7 @@ from failslow.build import cmake, crash_stack, gtest
 from failslow.build.compile import build_submission
 from failslow.build.gtest import Crashed, GradedTest, Options, Outcome
 from failslow.build.recipe import EXPLORE, MEASURED, check_given, given, load_recipe
-from failslow.extras import compile_database, test_names
+from failslow.extras.shared import compile_database, test_names
 from failslow.lab.labs import Lab, Labs
 from failslow.lab.submission import Submission
 

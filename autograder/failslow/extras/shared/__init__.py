@@ -1,0 +1,1 @@
+"""Programs and plots that several rooms use. It imports no other room."""
