@@ -14,7 +14,8 @@ from failslow.base import process
 from failslow.base.errors import EXIT_INTERRUPTED
 from failslow.base.kit import Kit
 from failslow.extras.cluster.ports import HOST
-from failslow.extras.faults import catalogue, control_group, injection, tally
+from failslow.extras.faults import catalogue, control_group, injection
+from failslow.extras.faults.effect_counts import LINKS
 from failslow.extras.faults.experiment import prepare
 from failslow.extras.faults.injectors import INJECTORS, SYNC_KINDS, Injection
 from failslow.extras.shared import waiting
@@ -62,11 +63,11 @@ def test_a_fault_of_the_leader_bites_and_of_a_follower_too(
         prepare(bench)
         for number in (bench.target("leader"), bench.target("follower")):
             bites = [bench.watch_bite(kind, each) for each in bench.place.replicas]
-            sent = bench.count(number, tally.LINKS)
+            sent = bench.count(number, LINKS)
             argv = bench.put_load("--clients", 2, "--window-ms", round(LONG_S * 1000))
             with subprocess.Popen(argv, stdout=subprocess.DEVNULL) as load:
                 assert waiting.until(
-                    lambda sent=sent, number=number: bench.count(number, tally.LINKS) != sent,
+                    lambda sent=sent, number=number: bench.count(number, LINKS) != sent,
                     LONG_S,
                 )
                 wanted = Injection(kind, preset.amount, number, (), 1.0)

@@ -321,17 +321,17 @@ def test_the_report_names_every_loss_its_share_and_the_figures() -> None:
 
 
 @pytest.mark.parametrize(
-    ("guilty", "cause"),
+    ("wait", "cause"),
     [
         (SLEEP, "your leader slept in `replicate` while clients waited"),
         (ALONE, "your leader waited for the slow replica in `replicate`"),
         (QUORUM, "clients waited, and no wait of a coroutine explains it"),
     ],
 )
-def test_rows_with_one_cause_name_it_alike(guilty: Wait, cause: str) -> None:
+def test_rows_with_one_cause_name_it_alike(wait: Wait, cause: str) -> None:
     slow, slower = (judged((FULL, {"throughput": rate})) for rate in (140.0, 20.0))
-    assert report(SETTINGS, slow, explained(guilty)).cause == cause
-    assert report(SETTINGS, slower, explained(replace(guilty, count=999))).cause == cause
+    assert report(SETTINGS, slow, explained(wait)).cause == cause
+    assert report(SETTINGS, slower, explained(replace(wait, count=999))).cause == cause
 
 
 def test_lost_speed_costs_the_row() -> None:

@@ -15,11 +15,11 @@ import pytest
 
 from failslow.extras.cluster import ports
 from failslow.extras.cluster.layout import Layout
-from failslow.extras.faults import fault_file, link_proxy, tally
+from failslow.extras.faults import effect_counts, fault_file, link_proxy
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
+from failslow.extras.faults.effect_counts import LINKS, Count
 from failslow.extras.faults.link_proxy import Delays, Door, retransmission_s
 from failslow.extras.faults.socket_owner import CLIENTS, SocketOwners
-from failslow.extras.faults.tally import Count
 
 MS = 10**6
 PATIENCE_S = 30
@@ -109,14 +109,14 @@ def test_bytes_that_a_fault_delays_are_counted(faults: Faults) -> None:
     delays = Delays(faults.layout, faults.known, usual_ns=2 * MS)
     faults.inject(0, "link-slow", 2 * MS, to=(1,))
     delays.seconds(0, 1, 100)
-    path = faults.layout.tally(0, tally.LINKS)
-    assert tally.read(path) == Count(100, 0), "the delay of all runs is no fault"
+    path = faults.layout.effect_counts(0, LINKS)
+    assert effect_counts.read(path) == Count(100, 0), "the delay of all runs is no fault"
     faults.inject(0, "net-slow", 1 * MS)
     delays.seconds(0, 1, 10)
     delays.seconds(0, None, 5)
-    assert tally.read(path) == Count(115, 15)
+    assert effect_counts.read(path) == Count(115, 15)
     delays.seconds(1, 0, 1)
-    assert tally.read(path) == Count(115, 15), "each sender has its own"
+    assert effect_counts.read(path) == Count(115, 15), "each sender has its own"
 
 
 # ---- connections ----
@@ -212,7 +212,7 @@ def test_what_a_client_sends_is_never_late(faults: Faults) -> None:
     ):
         near.sendall(b"hello")
         assert received(there, 5) == b"hello"
-        assert tally.read(faults.layout.tally(1, tally.LINKS)) == Count(0, 0)
+        assert effect_counts.read(faults.layout.effect_counts(1, LINKS)) == Count(0, 0)
 
 
 def test_the_kits_own_clients_are_known_by_their_address(faults: Faults) -> None:
@@ -226,7 +226,9 @@ def test_the_kits_own_clients_are_known_by_their_address(faults: Faults) -> None
     ):
         near.sendall(b"hello")
         assert received(there, 5) == b"hello"
-        assert tally.read(faults.layout.tally(1, tally.LINKS)) == Count(0, 0), "no replica spoke"
+        assert effect_counts.read(faults.layout.effect_counts(1, LINKS)) == Count(0, 0), (
+            "no replica spoke"
+        )
 
 
 def test_a_small_part_waits_for_no_receipt_of_the_one_before(

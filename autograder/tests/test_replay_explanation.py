@@ -1,4 +1,4 @@
-"""Replays: the guilty step, and what led to it."""
+"""Replays: the faulty step, and what led to it."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def test_of_two_votes_both_are_shown_with_the_request_of_the_first(path: Path) -
     violation, second, first, request, cause = of(two_votes(), path)
     assert isinstance(violation.event, Note)
     assert sent(second) == (1, 2, 172)
-    assert second.why == "Replica 1 sends this in the guilty step."
+    assert second.why == "Replica 1 sends this in the faulty step."
     assert sent(first) == (1, 0, 142)  # not the pre-vote
     assert first.why == "The first vote of replica 1."
     assert sent(request) == (0, 1, 130)
@@ -235,7 +235,7 @@ def test_of_several_unread_messages_a_crash_shows_the_one_that_it_names_or_the_f
     assert arrived.type == kind
 
 
-def test_a_replica_that_dies_by_itself_is_the_guilty_step(path: Path) -> None:
+def test_a_replica_that_dies_by_itself_is_the_faulty_step(path: Path) -> None:
     made = chained()
     made.add("death", 33, replica=1, why="a handler threw: bad index", own=True)
     made.add("note", 80, text="VIOLATION: replica 0 applies nothing", violation=True, replica=0)
@@ -332,7 +332,7 @@ def lost_leader(judged: int) -> Recording:
     return made
 
 
-def test_the_end_of_a_leadership_that_should_last_is_the_guilty_step(path: Path) -> None:
+def test_the_end_of_a_leadership_that_should_last_is_the_faulty_step(path: Path) -> None:
     lost, failure = of(lost_leader(1), path)
     assert isinstance(lost.event, Note)
     assert lost.event.text == "replica 1 is follower in term 2"
@@ -344,9 +344,9 @@ def test_a_replica_that_never_led_has_not_given_up(path: Path) -> None:
     assert len(of(lost_leader(2), path)) == 1
 
 
-@pytest.mark.parametrize(("when_us", "guilty"), [(15, "replica 2 restarts"), (16, None)])
+@pytest.mark.parametrize(("when_us", "faulty"), [(15, "replica 2 restarts"), (16, None)])
 def test_a_replica_that_should_have_refused_to_start_is_shown_as_it_restarts(
-    path: Path, when_us: int, guilty: str | None
+    path: Path, when_us: int, faulty: str | None
 ) -> None:
     made = Recording()
     for when, replica in ((10, 2), (20, 1)):
@@ -357,13 +357,13 @@ def test_a_replica_that_should_have_refused_to_start_is_shown_as_it_restarts(
     made.add("failure", 90, text="it starts from a damaged file")
     first = of(made, path)[0].event
     assert isinstance(first, Note)
-    assert first.text == (guilty or "it starts from a damaged file")
+    assert first.text == (faulty or "it starts from a damaged file")
 
 
 @pytest.mark.parametrize(
     ("replies", "pause_us", "shown"), [(10, 10, True), (9, 10, False), (10, 20_000, False)]
 )
-def test_a_reply_that_is_repeated_is_the_guilty_step(
+def test_a_reply_that_is_repeated_is_the_faulty_step(
     path: Path, replies: int, pause_us: int, shown: bool
 ) -> None:
     made = Recording()
@@ -384,9 +384,9 @@ def test_a_reply_that_is_repeated_is_the_guilty_step(
         assert sent(request) == (0, 1, 100)
 
 
-@pytest.mark.parametrize(("since_us", "is_guilty"), [(13, True), (52, False)])
-def test_of_slow_answers_the_wait_that_delayed_the_slowest_one_is_the_guilty_step(
-    path: Path, since_us: int, is_guilty: bool
+@pytest.mark.parametrize(("since_us", "is_faulty"), [(13, True), (52, False)])
+def test_of_slow_answers_the_wait_that_delayed_the_slowest_one_is_the_faulty_step(
+    path: Path, since_us: int, is_faulty: bool
 ) -> None:
     made = Recording()
     asked = made.send(10, 1000, 0, call="7")
@@ -409,15 +409,15 @@ def test_of_slow_answers_the_wait_that_delayed_the_slowest_one_is_the_guilty_ste
     made.add("failure", 58, text="commands are slow")
     first, failure, *rest = of(made, path)
     assert isinstance(failure.event, Note)
-    assert isinstance(first.event, Wait) == is_guilty
+    assert isinstance(first.event, Wait) == is_faulty
     if isinstance(first.event, Wait):
         assert (first.event.coroutine, first.event.start) == (1, 20_000)
         assert sent(rest[0]) == (0, 1000, 40)
 
 
-@pytest.mark.parametrize(("replica", "is_guilty"), [(0, True), (1, False)])
-def test_the_answer_that_a_test_says_it_judged_is_the_guilty_step(
-    path: Path, replica: int, is_guilty: bool
+@pytest.mark.parametrize(("replica", "is_faulty"), [(0, True), (1, False)])
+def test_the_answer_that_a_test_says_it_judged_is_the_faulty_step(
+    path: Path, replica: int, is_faulty: bool
 ) -> None:
     made = Recording()
     for when in (15, 25, 90):
@@ -425,7 +425,7 @@ def test_the_answer_that_a_test_says_it_judged_is_the_guilty_step(
     made.add("judged", 26, rule="snapshots hold everything", replica=replica, at=25_500)
     made.add("failure", 90.5, text="Value of: world.AllInvariantsHold()")
     first, failure, *_ = of(made, path)
-    assert sent(first) == (0, 1000, 20 if is_guilty else 85)
+    assert sent(first) == (0, 1000, 20 if is_faulty else 85)
     assert isinstance(failure.event, Note)
 
 
@@ -476,15 +476,15 @@ def test_an_amount_is_not_judged_by_the_answer_of_the_instant(path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("waits", "event", "is_guilty"),
+    ("waits", "event", "is_faulty"),
     [
         (3, "DiskEvent append", True),
         (2, "DiskEvent append", False),
         (3, "TimeoutEvent at 9 s", False),
     ],
 )
-def test_coroutines_that_get_stuck_at_one_place_are_the_guilty_step(
-    path: Path, waits: int, event: str, is_guilty: bool
+def test_coroutines_that_get_stuck_at_one_place_are_the_faulty_step(
+    path: Path, waits: int, event: str, is_faulty: bool
 ) -> None:
     made = Recording()
     made.wait(5, 0, 9, name="catch-up", event="RpcEvent")
@@ -492,6 +492,6 @@ def test_coroutines_that_get_stuck_at_one_place_are_the_guilty_step(
         made.wait(10 + number, 0, number, event=event)
     made.add("failure", 90, text="nothing commits")
     first = of(made, path)[0].event
-    assert isinstance(first, Wait) == is_guilty
+    assert isinstance(first, Wait) == is_faulty
     if isinstance(first, Wait):
         assert first.coroutine == 0

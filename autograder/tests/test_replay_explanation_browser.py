@@ -51,7 +51,7 @@ def test_keys_step_through_the_votes_and_back(tab: browser.Tab, tmp_path: Path) 
     assert act(tab, "key('v')")["selected"].startswith("note VIOLATION of one vote per term")
     assert told(tab) == "1 of 5: The invariant breaks here."
     second = act(tab, "key('v')")
-    assert told(tab) == "2 of 5: Replica 1 sends this in the guilty step."
+    assert told(tab) == "2 of 5: Replica 1 sends this in the faulty step."
     assert "term: 2, granted: true" in tab.evaluate("document.getElementById('selected').innerText")
     assert act(tab, "key('v')")["selected"] != second["selected"]
     assert told(tab) == "3 of 5: The first vote of replica 1."

@@ -1,4 +1,4 @@
-"""The check that replays show the guilty steps of mutants."""
+"""The check that replays show the faulty steps of mutants."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,23 +29,23 @@ def mutant(lab: str = "lab2", caught_by: str = "A.B", **rest: str) -> Mutant:
         (mutant(caught_by="determinism", trips="x"), None),
     ],
 )
-def test_a_guilty_step_is_named_by_what_it_shows_or_trips(given: Mutant, words: str | None) -> None:
-    assert given.guilty_step == words
+def test_a_faulty_step_is_named_by_what_it_shows_or_trips(given: Mutant, words: str | None) -> None:
+    assert given.faulty_step == words
 
 
-def test_every_mutant_with_a_replay_names_its_guilty_step() -> None:
+def test_every_mutant_with_a_replay_names_its_faulty_step() -> None:
     """By a line 'Shows: TEXT', the words of the step that its replay shows by v."""
-    labs = lab_kits.show_guilty_steps(this_kit())
+    labs = lab_kits.names_faulty_steps(this_kit())
     mutants = [each for each in load_mutants(this_kit()) if each.lab in labs]
     replayable = [each for each in mutants if each.has_replay]
-    assert [each.name for each in replayable if each.guilty_step is None] == []
+    assert [each.name for each in replayable if each.faulty_step is None] == []
 
 
 def test_the_sample_has_mutants_of_every_lab() -> None:
-    named = [each for each in load_mutants(this_kit()) if each.guilty_step is not None]
+    named = [each for each in load_mutants(this_kit()) if each.faulty_step is not None]
     found = replays.of_each_lab(named, replays.FEW)
     labs = {each.lab for each in found}
-    assert labs == {each.lab for each in named} >= lab_kits.show_guilty_steps(this_kit())
+    assert labs == {each.lab for each in named} >= lab_kits.names_faulty_steps(this_kit())
     assert len({each.name for each in found}) == len(found)
 
 

@@ -29,20 +29,20 @@ from failslow.extras.commands import sweeps
 from failslow.extras.faults import (
     control_group,
     duty_cycle,
+    effect_counts,
     fault_file,
     injection,
     injectors,
     link_proxy,
     slow_syncs,
-    tally,
 )
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
+from failslow.extras.faults.effect_counts import Count
 from failslow.extras.faults.injectors import Injection
 from failslow.extras.faults.socket_owner import SocketOwners
 from failslow.extras.faults.sweep import MIXES
-from failslow.extras.faults.tally import Count
 from failslow.extras.shared import waiting
-from failslow.extras.systems import asking, description, keeper, load, running, words
+from failslow.extras.systems import description, load, placeholders, questions, running, supervisor
 from failslow.extras.systems.description import Question
 from fakes import eventually, write_program
 from running import Expect
@@ -147,7 +147,7 @@ def test_names_stand_for_those_of_a_replica() -> None:
         return {"n": str(number), "peer.seen": f"h:{number}"}
 
     def filled(text: str) -> str:
-        return words.fill(text, names, 1, 3)
+        return placeholders.fill(text, names, 1, 3)
 
     assert filled("{n} {0:n} {2:peer.seen}") == "1 0 h:2"
     assert filled("--all={each:m{n}={peer.seen}}!") == "--all=m0=h:0,m1=h:1,m2=h:2!"
@@ -210,7 +210,7 @@ def question(way: str, *text: str, at: str = "", **more: object) -> Question:
 
 
 def asked(what: Question) -> str | None:
-    return asking.ask(what, lambda _: {}, 0, 1)
+    return questions.ask(what, lambda _: {}, 0, 1)
 
 
 def test_a_question_is_a_line_an_order_of_redis_a_page_or_a_command() -> None:
@@ -376,7 +376,7 @@ def test_a_line_for_many_operations_spreads_them_over_its_time() -> None:
     assert report.described()["slices"][:4] == [[second], [second] * 2, [second], []]
 
 
-# ---- the keeper ----
+# ---- the supervisor ----
 
 
 def kept(tmp_path: Path, *commands: list[str]) -> tuple[Layout, list[list[str]]]:
@@ -402,7 +402,7 @@ def stranger() -> Iterator[int]:
 
 def test_all_that_a_replica_has_started_ends_with_it(tmp_path: Path, stranger: int) -> None:
     layout, commands = kept(tmp_path, ORPHANS)
-    with keeper.running(layout, commands, environments(commands)) as mine:
+    with supervisor.running(layout, commands, environments(commands)) as mine:
         mine.start(0)
         eventually(lambda: len(mine.family(0)) == 5)
         processes = mine.family(0)
@@ -414,7 +414,7 @@ def test_all_that_a_replica_has_started_ends_with_it(tmp_path: Path, stranger: i
             "or its port is used"
         )
         processes = mine.family(0)
-        os.kill(mine._host(0), signal.SIGKILL)  # the keeper inherits its processes
+        os.kill(mine._host(0), signal.SIGKILL)  # the supervisor inherits its processes
     assert not any(replica_processes.lives(each.pid) for each in processes)
     assert not layout.data.exists()
     assert replica_processes.lives(stranger)
@@ -423,7 +423,7 @@ def test_all_that_a_replica_has_started_ends_with_it(tmp_path: Path, stranger: i
 def test_a_replica_that_cannot_start_says_why(tmp_path: Path) -> None:
     layout, commands = kept(tmp_path, ["no-such-program"])
     with (
-        keeper.running(layout, commands, environments(commands)) as mine,
+        supervisor.running(layout, commands, environments(commands)) as mine,
         pytest.raises(CannotDo, match="replica 0 does not start: no-such-program: No such file"),
     ):
         mine.start(0)
@@ -433,9 +433,9 @@ KILLED = """
 import signal, sys
 from pathlib import Path
 from failslow.extras.cluster.layout import Layout
-from failslow.extras.systems import keeper
+from failslow.extras.systems import supervisor
 layout = Layout(Path(sys.argv[1]))
-with keeper.running(layout, [["sleep", "3600"]], [{"PATH": "/usr/bin:/bin"}]) as mine:
+with supervisor.running(layout, [["sleep", "3600"]], [{"PATH": "/usr/bin:/bin"}]) as mine:
     mine.start(0)
     print(mine.family(0)[0].pid, flush=True)
     signal.pause()
@@ -471,14 +471,14 @@ def test_a_socket_belongs_to_the_process_that_has_it() -> None:
         assert owners.replica(1, int(port)) is None, "there is no such connection"
 
 
-def test_a_tally_goes_on_where_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "tally"
-    assert tally.read(path) == Count(0, 0)
+def test_counts_go_on_where_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "counts"
+    assert effect_counts.read(path) == Count(0, 0)
     for _ in range(2):
-        counts = tally.Tally(path)
+        counts = effect_counts.CountFile(path)
         counts.add(3, 1)
         counts.close()
-    assert tally.read(path) == Count(6, 2)
+    assert effect_counts.read(path) == Count(6, 2)
 
 
 # ---- a system that runs ----
@@ -536,7 +536,7 @@ def test_the_template_has_roles_and_progress(bench: running.SystemBench) -> None
     with talking(bench, "client.seen") as say:
         assert [say("set key value") for _ in range(5)] == ["ok"] * 5
     eventually(lambda: [bench.applied(each) for each in bench.place.replicas] == [5, 5, 5])
-    assert bench.count(0, tally.LINKS).all > 0, "replicas speak through the proxy"
+    assert bench.count(0, effect_counts.LINKS).all > 0, "replicas speak through the proxy"
 
 
 def test_a_fault_that_did_not_bite_is_void(bench: running.SystemBench, known: Catalogue) -> None:
@@ -586,7 +586,7 @@ def test_a_new_leader_is_seen_by_its_role(
     bench: running.SystemBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     roles = ["leader", "follower", None]
-    monkeypatch.setattr(asking, "ask", lambda _, __, number, ___: roles[number])
+    monkeypatch.setattr(questions, "ask", lambda _, __, number, ___: roles[number])
     new_leaders = bench.watch_leaders()
     assert new_leaders() == 0
     roles[1] = "leader"

@@ -17,13 +17,13 @@ class Entry:
     executable: bool = False
 
 
-def packed(entries: Mapping[str, Entry], compression: int) -> bytes:
+def archive(entries: Mapping[str, Entry], compression: int) -> bytes:
     """A zip file of the entries by name. `compression`: ZIP_STORED or ZIP_DEFLATED of `zipfile`."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
+    with zipfile.ZipFile(buffer, "w") as file:
         for name, entry in sorted(entries.items()):
             info = zipfile.ZipInfo(name, EPOCH)
             info.create_system = UNIX  # wherever it is made
             info.external_attr = (0o100755 if entry.executable else 0o100644) << 16
-            archive.writestr(info, entry.content, compress_type=compression)
+            file.writestr(info, entry.content, compress_type=compression)
     return buffer.getvalue()

@@ -4,7 +4,7 @@ All names in it are optional:
 - BENCHMARKS: by name, functions from a Kit to a Section, for `kit bench NAME`;
 - LONG_BENCHMARKS: the same, of those that take minutes: they run only if they are named;
 - made_again(kit): the results of some of them that the handbook has are the same, as Counts;
-- SHOWS_GUILTY_STEPS: True if each mutant that a test catches names the step of its replay;
+- NAMES_FAULTY_STEPS: True if each mutant that a test catches names the step of its replay;
 - MANY_SEEDS: names of graded tests that `kit check --full` runs with many seeds;
 - many_seeds(kit, seeds): the same for a program of the lab's own, as Counts.
 """
@@ -44,9 +44,9 @@ def benchmarks(kit: Kit, kind: str = "BENCHMARKS") -> dict[str, Callable[[Kit], 
     return found
 
 
-def show_guilty_steps(kit: Kit) -> set[str]:
+def names_faulty_steps(kit: Kit) -> set[str]:
     """The ids of the labs whose mutants do."""
-    return {lab.id for lab, module in every(kit) if getattr(module, "SHOWS_GUILTY_STEPS", False)}
+    return {lab.id for lab, module in every(kit) if getattr(module, "NAMES_FAULTY_STEPS", False)}
 
 
 @cache

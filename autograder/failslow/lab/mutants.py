@@ -93,7 +93,7 @@ class Mutant(Patched):
     neither `caught_by` nor `may_fail` names. ALL in `passes`: every hidden test likewise; in
     `may_fail`: no test that `passes` does not name.
     `trips`: the invariant, as the checker prints it, that a failure of `caught_by` must name.
-    `shows`: a text in the guilty step, as the replay of the first test of `caught_by` has it.
+    `shows`: a text in the faulty step, as the replay of the first test of `caught_by` has it.
     `says`: texts, each of which a report of `caught_by` must contain. `keeps`: bounds on points.
     """
 
@@ -112,7 +112,7 @@ class Mutant(Patched):
         return first != DETERMINISM and not first.startswith(MEASUREMENT)
 
     @property
-    def guilty_step(self) -> str | None:
+    def faulty_step(self) -> str | None:
         """A part of the step's words in the replay of the first of `caught_by`; None if there is no
         replay, or the mutant names no step."""
         if not self.has_replay:

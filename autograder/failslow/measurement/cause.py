@@ -68,7 +68,7 @@ def costly_wait(explained: Explained, replicas: int) -> Wait | None:
     the waits on which answers hang without the fault: with it, something else may end the client's
     wait, such as a heartbeat. Then those on which answers hang with the fault: first the waits that
     last longer with it and say that they work for clients. The repair of the slow replica commits
-    for them, too, while the guilty coroutine sleeps. Not all coroutines say for whom they work.
+    for them, too, while the coroutine at fault sleeps. Not all coroutines say for whom they work.
     Among those that do not, it is a wait that the run without the fault has, too: otherwise it may
     be the repair.
     """

@@ -29,7 +29,7 @@ class SlowSyncsTest : public ::testing::Test {
     return Checked(open(path.c_str(), O_RDWR | O_CLOEXEC), "open");
   }
   std::vector<std::string> Running(const std::vector<std::string>& program) const {
-    std::vector<std::string> words = {"--faults", faults_, "--tally", tally_, "--"};
+    std::vector<std::string> words = {"--faults", faults_, "--counts", counts_, "--"};
     words.insert(words.end(), program.begin(), program.end());
     return words;
   }
@@ -56,7 +56,7 @@ class SlowSyncsTest : public ::testing::Test {
   // Of all syncs, and of those that a fault made longer.
   void ExpectCounts(std::int64_t all, std::int64_t slow) const {
     std::array<std::int64_t, 2> counts{};
-    std::ifstream(tally_, std::ios::binary).read(reinterpret_cast<char*>(&counts), sizeof counts);
+    std::ifstream(counts_, std::ios::binary).read(reinterpret_cast<char*>(&counts), sizeof counts);
     EXPECT_EQ(counts, (std::array{all, slow}));
   }
   void Go() const { ASSERT_EQ(write(go_.get(), "x", 1), 1); }
@@ -79,7 +79,7 @@ class SlowSyncsTest : public ::testing::Test {
   static constexpr std::int64_t kSyncs = 7;  // of a syncing child; one more is of no file
   const TempDir temp_{std::filesystem::current_path()};  // what is in memory is never written
   const std::string faults_ = temp_ / "faults";
-  const std::string tally_ = temp_ / "tally";
+  const std::string counts_ = temp_ / "counts";
   const std::string log_ = temp_ / "log";
   const Descriptor go_ = Pipe(temp_ / "go");
 };

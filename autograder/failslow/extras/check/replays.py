@@ -1,4 +1,4 @@
-"""Does a replay show the guilty step? A few mutants are replayed in a browser.
+"""Does a replay show the faulty step? A few mutants are replayed in a browser.
 
 A mutant names its step by `Shows`, or by the invariant that it `Trips`. Each mutant of a lab
 whose kit.py says so names one, unless no test must catch it first: a measurement has no replay.
@@ -21,7 +21,7 @@ FEW = 2
 MANY = 4
 """Mutants of a lab."""
 
-# The key for the guilty step, then the step and whether its instant is in view.
+# The key for the faulty step, then the step and whether its instant is in view.
 PRESS_V = """
 (async () => {
   document.dispatchEvent(new KeyboardEvent("keydown", {key: "v", bubbles: true}));
@@ -42,12 +42,12 @@ def run(context: Context) -> Counts:
     program = browser.find()
     if program is None:
         return Counts(skipped=browser.NONE)
-    named = [each for each in load_mutants(context.kit) if each.guilty_step is not None]
+    named = [each for each in load_mutants(context.kit) if each.faulty_step is not None]
     lab = sample.drawn_lab(context.kit, sorted({each.lab for each in named}))
     chosen = of_each_lab(
         [each for each in named if context.full or each.lab == lab], MANY if context.full else FEW
     )
-    counts = Counts(remarks=[f"{len(chosen)} of {len(named)} mutants that name their guilty step"])
+    counts = Counts(remarks=[f"{len(chosen)} of {len(named)} mutants that name their faulty step"])
     with console.progress("Replaying mutants") as advance:
         drawings = parallel.run_all(chosen, lambda mutant: _drawn(context, mutant), advance)
     with browser.open_tab(program) as tab:
@@ -100,7 +100,7 @@ def _shown(tab: browser.Tab, mutant: Mutant, drawing: Path | str) -> Counts:
     complaints = tab.open(drawing)
     step = tab.evaluate(PRESS_V)
     counts.expect(not complaints, f"{where}: {'; '.join(complaints)}")
-    wanted = mutant.guilty_step
+    wanted = mutant.faulty_step
     said = "nothing" if step is None else step["words"]
     shows = step is not None and str(wanted) in said
     counts.expect(shows, f"{where} shows {said!r}, not {wanted!r}")

@@ -36,8 +36,8 @@ class Layout:
         """The file through which its faults of disk and network are injected."""
         return self.data / f"replica-{number}.faults"
 
-    def tally(self, number: int, what: str) -> Path:
-        """The counts that prove that a fault has an effect (faults/tally.py)."""
+    def effect_counts(self, number: int, what: str) -> Path:
+        """The counts that prove that a fault has an effect (faults/effect_counts.py)."""
         return self.data / f"replica-{number}.{what}"
 
     def injection(self, number: int, kind: str) -> Path:

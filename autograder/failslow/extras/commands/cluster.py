@@ -19,9 +19,9 @@ from failslow.base import atomic, console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras.cluster import (
+    bundle,
     client,
     data_directory,
-    packed,
     replica_processes,
     restart,
     start,
@@ -35,7 +35,7 @@ from failslow.extras.cluster.layout import Layout
 from failslow.extras.cluster.ports import HOST
 from failslow.extras.cluster.replica_processes import Process
 from failslow.extras.cluster.state import State
-from failslow.extras.commands import top, which
+from failslow.extras.commands import cluster_options, top
 from failslow.extras.live import server
 from failslow.extras.live import view as live
 from failslow.extras.shared import waiting
@@ -92,7 +92,7 @@ def _add(
     data: str = "the only one of this checkout",
 ) -> argparse.ArgumentParser:
     parser = actions.add_parser(name, help=text, description=text)
-    which.add_to(parser, data, docker=action in _ON_CONTAINERS)
+    cluster_options.add_to(parser, data, docker=action in _ON_CONTAINERS)
     parser.set_defaults(command=action)
     return parser
 
@@ -135,8 +135,8 @@ def _add_solution(parser: argparse.ArgumentParser) -> None:
 
 
 def _build(kit: Kit, directory: Path | None, lab: str | None, out: Path) -> int:
-    """0. CannotDo as `packed.pack`."""
-    packed.pack(kit, directory, lab, out)
+    """0. CannotDo as `bundle.write`."""
+    bundle.write(kit, directory, lab, out)
     console.note(f"Wrote {out}")
     return 0
 

@@ -16,7 +16,7 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras.cluster import data_directory
 from failslow.extras.cluster.layout import Layout
-from failslow.extras.commands import which
+from failslow.extras.commands import cluster_options
 from failslow.extras.faults import catalogue, claim, injection, targets
 from failslow.extras.faults.catalogue import Catalogue
 from failslow.extras.faults.injectors import Injection, injector_of
@@ -66,7 +66,7 @@ def _add(
     action: Callable[..., int],
 ) -> argparse.ArgumentParser:
     parser = actions.add_parser(name, help=text, description=text)
-    which.add_to(parser, docker=True)
+    cluster_options.add_to(parser, docker=True)
     parser.set_defaults(command=action)
     return parser
 

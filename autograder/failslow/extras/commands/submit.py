@@ -25,7 +25,7 @@ def run(kit: Kit, lab: str | None, out: Path) -> int:
         text = f"{len(problems)} files cannot be handed in; nothing was written"
         raise CannotDo(text, "\n".join(problems))
     entries = {name: Entry(content) for name, content in files.items()}
-    atomic.write_bytes(out, zip_file.packed(entries, zipfile.ZIP_STORED))
+    atomic.write_bytes(out, zip_file.archive(entries, zipfile.ZIP_STORED))
     for name in sorted(files):
         print(name)
     console.note(f"Wrote {out} ({len(files)} files)")

@@ -12,7 +12,8 @@ from failslow.base import console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
-from failslow.extras.faults import catalogue, injection, slow_syncs, tally
+from failslow.extras.faults import catalogue, injection, slow_syncs
+from failslow.extras.faults.effect_counts import LINKS, STOPS, SYNCS
 from failslow.extras.faults.experiment import prepare
 from failslow.extras.faults.injectors import SYNC_KINDS, Injection
 from failslow.extras.systems import description, running
@@ -76,11 +77,11 @@ def _tried(bench: SystemBench) -> Iterator[Found]:
         words = ", ".join(f"{each}: {bench.role(each) or 'says nothing'}" for each in numbers)
         yield Found("role", words, all(bench.role(each) for each in numbers))
     before = [bench.applied(each) for each in numbers]
-    syncs, sent = _all(bench, tally.SYNCS), _all(bench, tally.LINKS)
+    syncs, sent = _all(bench, SYNCS), _all(bench, LINKS)
     for name in bench.system.works:
         yield _load(bench, name)
     yield _progress(bench, before)
-    moved = [after - then for after, then in zip(_all(bench, tally.LINKS), sent, strict=True)]
+    moved = [after - then for after, then in zip(_all(bench, LINKS), sent, strict=True)]
     shown = ", ".join(f"{number}: {count}" for number, count in enumerate(moved))
     yield Found(
         "seen",
@@ -129,7 +130,7 @@ def _progress(bench: SystemBench, before: list[int | None]) -> Found:
 def _syncs(bench: SystemBench, before: list[int]) -> Found:
     if not bench.kinds.issuperset(SYNC_KINDS):
         return Found("disk", "this machine cannot hold syncs")
-    made = [now - then for now, then in zip(_all(bench, tally.SYNCS), before, strict=True)]
+    made = [now - then for now, then in zip(_all(bench, SYNCS), before, strict=True)]
     if any(made):
         return Found("disk", f"syncs under load: {', '.join(map(str, made))}")
     return Found("disk", "no fsync and no fdatasync under load: faults of the disk are void", False)
@@ -142,11 +143,11 @@ def _stop(bench: SystemBench) -> Found:
     words = ("--clients", CLIENTS, "--window-ms", round((bench.warm_up_s + 2 * STOP_S) * 1000))
     with subprocess.Popen(bench.put_load(*words), stdout=subprocess.DEVNULL) as load:
         time.sleep(bench.warm_up_s)
-        before = bench.count(number, tally.STOPS)
+        before = bench.count(number, STOPS)
         injection.inject(
             bench.place, Injection(kind, STOP_PERCENT, number, (), STOP_S), lambda: None
         )
         load.terminate()
-    counted = bench.count(number, tally.STOPS) - before
+    counted = bench.count(number, STOPS) - before
     text = f"replica {number} was stopped at work at {counted.slowed} of {counted.all} looks"
     return Found("processor", text, counted.slowed > 0)

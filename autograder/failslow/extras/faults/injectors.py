@@ -16,7 +16,7 @@ from pathlib import Path
 
 from failslow.base.errors import CannotDo
 from failslow.extras.cluster import data_directory, replica_processes, restart, start, state
-from failslow.extras.faults import control_group, duty_cycle, fault_file, link_proxy, tally
+from failslow.extras.faults import control_group, duty_cycle, effect_counts, fault_file, link_proxy
 from failslow.extras.faults.catalogue import FaultKind
 from failslow.extras.faults.targets import Place
 from failslow.extras.shared import waiting
@@ -177,7 +177,7 @@ def _counted(place: Place, injection: Injection) -> Iterator[Callable[[], None]]
         return
     number = injection.replica
     pids = [each.pid for each in place.processes(number)]
-    counts = tally.Tally(place.layout.tally(number, tally.STOPS))
+    counts = effect_counts.CountFile(place.layout.effect_counts(number, effect_counts.STOPS))
     ran_ns = [replica_processes.ran_ns(pid) for pid in pids]
     looked_s = time.monotonic()
 

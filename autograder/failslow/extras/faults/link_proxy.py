@@ -19,7 +19,7 @@ from functools import partial
 
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.cluster.ports import HOST
-from failslow.extras.faults import fault_file, tally
+from failslow.extras.faults import effect_counts, fault_file
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
 from failslow.extras.faults.socket_owner import CLIENTS, SocketOwners
 from failslow.extras.shared.guard import beside
@@ -51,7 +51,7 @@ class Delays:
     def __init__(self, layout: Layout, catalogue: Catalogue, usual_ns: int = 0) -> None:
         self._layout = layout
         self._usual_s = usual_ns / 1e9
-        self._tallies: dict[int, tally.Tally] = {}
+        self._count_files: dict[int, effect_counts.CountFile] = {}
         self._kinds: Sequence[FaultKind] = [catalogue.kinds[name] for name in KINDS]
         self._draws = random.Random(1)
 
@@ -61,11 +61,11 @@ class Delays:
             return 0.0
         late_s = self._late_s(sender, receiver, size)
         if receiver is not None or late_s > 0:
-            if sender not in self._tallies:
-                path = self._layout.tally(sender, tally.LINKS)
-                self._tallies[sender] = tally.Tally(path)
+            if sender not in self._count_files:
+                path = self._layout.effect_counts(sender, effect_counts.LINKS)
+                self._count_files[sender] = effect_counts.CountFile(path)
             usual_s = self._usual_s if receiver is not None else 0.0
-            self._tallies[sender].add(size, size if late_s > usual_s else 0)
+            self._count_files[sender].add(size, size if late_s > usual_s else 0)
         return late_s
 
     def _late_s(self, sender: int, receiver: int | None, size: int) -> float:

@@ -12,9 +12,9 @@ PROGRAM = replica_processes.LAUNCHER
 
 def before(kit: Kit, faults: Path, counts: Path | None = None) -> list[str]:
     """The words before those of the program; `faults` is the file of its faults, `counts` that of
-    its syncs (tally.py)."""
-    tally = [] if counts is None else ["--tally", str(counts)]
-    return [str(kit.binary(PROGRAM)), "--faults", str(faults), *tally, "--"]
+    its syncs (effect_counts.py)."""
+    written = [] if counts is None else ["--counts", str(counts)]
+    return [str(kit.binary(PROGRAM)), "--faults", str(faults), *written, "--"]
 
 
 def missing(kit: Kit) -> str | None:

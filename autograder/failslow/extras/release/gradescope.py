@@ -53,7 +53,7 @@ def write(kit: Kit, out: Path, assignment: Assignment, key: CourseKey) -> int:
     CannotDo when `out` cannot be written or a file of the kit is missing.
     """
     entries = program(kit, assignment.lab) | settings(kit, assignment, key)
-    atomic.write_bytes(out, zip_file.packed(entries, zipfile.ZIP_DEFLATED), 0o600)
+    atomic.write_bytes(out, zip_file.archive(entries, zipfile.ZIP_DEFLATED), 0o600)
     return len(entries)
 
 

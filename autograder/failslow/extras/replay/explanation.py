@@ -1,4 +1,4 @@
-"""Explains the problem of a run: the guilty step, and the steps that led to it, backwards."""
+"""Explains the problem of a run: the faulty step, and the steps that led to it, backwards."""
 
 import re
 
@@ -24,7 +24,7 @@ _REPLICA = re.compile(r"\breplica (\d+)\b")
 
 
 def explain(world: World) -> list[Step]:
-    """The guilty step first; then what led to it, the latest first. Empty without a problem."""
+    """The faulty step first; then what led to it, the latest first. Empty without a problem."""
     problem = world.first_problem()
     if problem is None:
         return []
@@ -91,7 +91,7 @@ class _Explanation(Explainer):
         if sent is None:
             causes = self._causality.chain(replica, when, CHAIN_MAX)
             return [*self._earlier(), *self._chain(causes, replica)]
-        step = Step(sent, f"Replica {replica} sends this in the guilty step.")
+        step = Step(sent, f"Replica {replica} sends this in the faulty step.")
         return [step, *self._earlier(), *self._behind(sent)]
 
     def _sent_by(self, replica: int) -> Message | None:

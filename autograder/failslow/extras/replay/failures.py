@@ -21,9 +21,9 @@ class Failure(Explainer):
         """The step that the test judged, and its causes. If that is not known, or is an amount of
         something, the failure, and the waits that had not ended."""
         failure = Step(self._problem, "The test fails here.")
-        guilty = self._told() or self._judged() or self._repeated() or self._piled_up()
-        if guilty and not _AMOUNT.search(self._problem.text):
-            return [guilty[0], failure, *guilty[1:]]
+        faulty = self._told() or self._judged() or self._repeated() or self._piled_up()
+        if faulty and not _AMOUNT.search(self._problem.text):
+            return [faulty[0], failure, *faulty[1:]]
         waits = [Step(w, f"Replica {w.replica} still waits for this.") for w in self._open_waits()]
         answers = self._answers(since=0)
         if answers:

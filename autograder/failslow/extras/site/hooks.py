@@ -12,7 +12,7 @@ from mkdocs.structure.pages import Page
 from failslow.base.kit import Kit
 from failslow.extras.site import (
     benchmarked,
-    guilty,
+    faulty_steps,
     handouts,
     measured,
     points_kept,
@@ -67,8 +67,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         topics = sorted(Path(page.file.abs_src_path or "").parent.glob("*.md"))
         others = [topic for topic in topics if topic.name != INDEX]
         return markdown.replace("{{ decisions }}", "\n".join(map(_listed, others)))
-    if "{{ guilty }}" in markdown:
-        markdown = markdown.replace("{{ guilty }}", guilty.table(guilty.of_kit(_kit(config))))
+    if "{{ faulty_steps }}" in markdown:
+        table = faulty_steps.table(faulty_steps.of_kit(_kit(config)))
+        markdown = markdown.replace("{{ faulty_steps }}", table)
     if "{{ kept }}" in markdown:
         return markdown.replace("{{ kept }}", points_kept.table(_kit(config).site))
     if "{{ bench." in markdown:

@@ -1,6 +1,6 @@
 """A system's file: programs, ports, questions and loads of a replicated system, checked.
 
-Words with {names} stay as they are here: see words.py.
+Words with {names} stay as they are here: see placeholders.py.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 
 from failslow.base import yaml_file
 from failslow.base.errors import CannotDo
-from failslow.extras.systems import words
+from failslow.extras.systems import placeholders
 
 WAYS = ("http", "redis", "line", "command")
 """The ways to ask a replica something, and to work on it."""
@@ -234,7 +234,7 @@ def _check_names(system: System, content: Mapping[str, Any]) -> None:
             return names_of(system, number, Path("d"), nowhere, nowhere)
 
         try:
-            words.fill_all(_texts(texts), known, 0, system.replicas)
+            placeholders.fill_all(_texts(texts), known, 0, system.replicas)
         except CannotDo as error:
             raise CannotDo(f"{name}: {error}") from error
 

@@ -25,7 +25,7 @@ from itertools import count
 from typing import Any
 
 from failslow.extras.systems.client import FAILURES, Connection
-from failslow.extras.systems.words import fill, fill_all
+from failslow.extras.systems.placeholders import fill, fill_all
 
 KEYS = 1000
 AGAIN_S = 0.02

@@ -22,32 +22,32 @@ from failslow.extras.bench import servers
 from failslow.extras.cluster import ports, state
 from failslow.extras.cluster.layout import layout_of
 from failslow.extras.cluster.state import Replica, State
-from failslow.extras.faults import fault_file, link_proxy, slow_syncs, tally
+from failslow.extras.faults import effect_counts, fault_file, link_proxy, slow_syncs
 from failslow.extras.faults.bench import Bench, HeldBytes
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
+from failslow.extras.faults.effect_counts import LINKS, STOPS, SYNCS, Count
 from failslow.extras.faults.experiment import LINK_DELAY_NS
 from failslow.extras.faults.injectors import SYNC_KINDS, of_systems
 from failslow.extras.faults.link_proxy import Delays, Door
 from failslow.extras.faults.socket_owner import SocketOwners
 from failslow.extras.faults.sweep import VOID
-from failslow.extras.faults.tally import Count
 from failslow.extras.faults.targets import Place
 from failslow.extras.shared import waiting
-from failslow.extras.systems import asking, keeper, words
+from failslow.extras.systems import placeholders, questions, supervisor
 from failslow.extras.systems.description import ALL, ANY, LEADER, ONE, SEEN, System, names_of
-from failslow.extras.systems.keeper import Keeper
+from failslow.extras.systems.placeholders import Names
+from failslow.extras.systems.supervisor import Supervisor
 
 READ_SHARES = {"read": 1.0, "mixed": 0.5, "write": 0.0}
 """By the names of sweep.MIXES."""
 ROLE_S = 30.0
 ONCE_S = 120.0
-_PROOFS = {"cpu": tally.STOPS, "disk": tally.SYNCS, "fs": tally.SYNCS, "net": tally.LINKS}
-_PROOFS |= {"packet": tally.LINKS, "link": tally.LINKS}
+_PROOFS = {"cpu": STOPS, "disk": SYNCS, "fs": SYNCS, "net": LINKS, "packet": LINKS, "link": LINKS}
 """By the first word of a fault's kind: the count that proves it."""
 _NOTHING = {
-    tally.STOPS: "the replica was never stopped at work",
-    tally.SYNCS: "no sync lasted longer",
-    tally.LINKS: "no byte came late",
+    STOPS: "the replica was never stopped at work",
+    SYNCS: "no sync lasted longer",
+    LINKS: "no byte came late",
 }
 
 
@@ -56,8 +56,8 @@ class SystemBench(Bench):
     """`kinds`: the names of the faults that its replicas can get. `names`: of its words."""
 
     system: System
-    keeper: Keeper
-    names: words.Names
+    supervisor: Supervisor
+    names: Names
     kinds: frozenset[str]
     program_bytes: bytes
 
@@ -86,7 +86,7 @@ class SystemBench(Bench):
         """None for a replica that does not say."""
         if self.system.role is None:
             return ANY
-        return asking.ask(self.system.role, self.names, number, len(self.place.replicas))
+        return questions.ask(self.system.role, self.names, number, len(self.place.replicas))
 
     def proposers(self) -> list[int]:
         """The leader; of a system without roles all replicas."""
@@ -110,7 +110,7 @@ class SystemBench(Bench):
         """Always the same for a system that does not say: there is nothing to wait for."""
         if self.system.progress is None:
             return 0
-        value = asking.ask(self.system.progress, self.names, number, len(self.place.replicas))
+        value = questions.ask(self.system.progress, self.names, number, len(self.place.replicas))
         try:
             return None if value is None else round(float(value))
         except ValueError:
@@ -139,7 +139,7 @@ class SystemBench(Bench):
         return why
 
     def count(self, number: int, what: str) -> Count:
-        return tally.read(self.place.layout.tally(number, what))
+        return effect_counts.read(self.place.layout.effect_counts(number, what))
 
     def put_load(self, *options: object) -> list[str]:
         port = self.system.ports[0]
@@ -188,13 +188,13 @@ def running(kit: Kit, known: Catalogue, system: System, out: Path) -> Iterator[S
             layout.replica(number).mkdir()
             fault_file.make(layout.faults(number), known)
             _write_files(system, names, number, layout.replica(number))
-            argv = words.fill_all(system.start_of(number), names, number, system.replicas)
+            argv = placeholders.fill_all(system.start_of(number), names, number, system.replicas)
             if kinds.issuperset(SYNC_KINDS):
-                counts = layout.tally(number, tally.SYNCS)
+                counts = layout.effect_counts(number, SYNCS)
                 argv = [*slow_syncs.before(kit, layout.faults(number), counts), *argv]
             commands.append(argv)
             environments.append(_environment(system, names, number, packages_path))
-        kept = stack.enter_context(keeper.running(layout, commands, environments))
+        kept = stack.enter_context(supervisor.running(layout, commands, environments))
         doors = [
             Door(at // len(system.ports), listener, int(own[at].rpartition(":")[2]))
             for at, listener in enumerate(listeners)
@@ -211,7 +211,7 @@ def running(kit: Kit, known: Catalogue, system: System, out: Path) -> Iterator[S
             kit=kit,
             place=place,
             system=system,
-            keeper=kept,
+            supervisor=kept,
             names=names,
             kinds=kinds,
             program_bytes=path.read_bytes(),
@@ -236,18 +236,18 @@ def _program(kit: Kit, system: System) -> tuple[Path, str]:
     raise CannotDo(f"{system.path}: there is no program {name} here; is its package installed?")
 
 
-def _write_files(system: System, names: words.Names, number: int, data: Path) -> None:
+def _write_files(system: System, names: Names, number: int, data: Path) -> None:
     for name, text in system.files.items():
-        path = data / words.fill(name, names, number, system.replicas)
+        path = data / placeholders.fill(name, names, number, system.replicas)
         if data not in path.resolve().parents:
             raise CannotDo(f"{system.path}: files: {name} is not below the replica's directory")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(words.fill(text, names, number, system.replicas), encoding="utf-8")
+        path.write_text(placeholders.fill(text, names, number, system.replicas), encoding="utf-8")
 
 
-def _environment(system: System, names: words.Names, number: int, path: str) -> dict[str, str]:
+def _environment(system: System, names: Names, number: int, path: str) -> dict[str, str]:
     more = {
-        name: words.fill(value, names, number, system.replicas)
+        name: placeholders.fill(value, names, number, system.replicas)
         for name, value in system.environment.items()
     }
     return {**os.environ, "PATH": path, **more}
@@ -270,21 +270,22 @@ def _await_ready(bench: SystemBench) -> None:
     for number in bench.place.replicas:
 
         def is_ready(number: int = number) -> bool:
-            if not bench.keeper.family(number):
+            if not bench.supervisor.family(number):
                 raise CannotDo(
                     f"{system.path}: start: replica {number} has ended:"
-                    f" {bench.keeper.last_words(number)}",
-                    bench.keeper.last_lines(number),
+                    f" {bench.supervisor.last_words(number)}",
+                    bench.supervisor.last_lines(number),
                 )
-            return asking.ask(system.ready, bench.names, number, count) is not None
+            return questions.ask(system.ready, bench.names, number, count) is not None
 
         if not waiting.until(is_ready, system.ready.within_s):
             raise CannotDo(
                 f"{system.path}: ready: replica {number} is not, after"
-                f" {system.ready.within_s:g} s; its last line: {bench.keeper.last_words(number)}"
+                f" {system.ready.within_s:g} s; its last line:"
+                f" {bench.supervisor.last_words(number)}"
             )
     if system.once:
-        argv = words.fill_all(system.once, bench.names, 0, count)
+        argv = placeholders.fill_all(system.once, bench.names, 0, count)
         done = process.run(argv, timeout_s=ONCE_S, merge_errors=True)
         if done.exit_code != 0:
             said = done.output.strip().rpartition("\n")[2]

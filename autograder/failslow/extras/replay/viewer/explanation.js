@@ -1,4 +1,4 @@
-// Steps through the explanation of the problem: the guilty step, and what led to it, backwards.
+// Steps through the explanation of the problem: the faulty step, and what led to it, backwards.
 
 import {select} from "replay/details.js";
 import {byId, state} from "replay/state.js";

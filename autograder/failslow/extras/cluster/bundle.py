@@ -14,7 +14,7 @@ from failslow.lab.labs import ClusterView, load_labs
 REPLICA, LOAD, DESCRIPTION = "replica", "put_load", "lab.json"
 
 
-def pack(kit: Kit, directory: Path | None, lab_id: str | None, out: Path) -> None:
+def write(kit: Kit, directory: Path | None, lab_id: str | None, out: Path) -> None:
     """Writes the replica program, the load generator, and what the lab says of both.
 
     CannotDo when the solution does not compile, or `out` cannot be written.

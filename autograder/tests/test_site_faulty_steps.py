@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from failslow.extras.site import guilty
+from failslow.extras.site import faulty_steps
 from failslow.lab.mutants import Mutant
 
 
@@ -16,4 +16,4 @@ def test_only_mutants_with_a_replay_are_in_the_table() -> None:
         mutant("waits", "measurement/3/cpu-slow", "x"),
         mutant("silent", "A.Test", None),
     ]
-    assert guilty.table(mutants).splitlines()[2:] == [r"| lab2/forgets<br>A.Test | x \| y |"]
+    assert faulty_steps.table(mutants).splitlines()[2:] == [r"| lab2/forgets<br>A.Test | x \| y |"]

@@ -1,8 +1,8 @@
 """A process that keeps the replicas of a foreign system: it starts them, and ends all of them.
 
 It ends them when this process closes its end of a pipe, or is killed itself. Each replica runs
-below a host, a process that waits for it. Keeper and hosts are subreapers: a process whose parent
-has ended becomes a child of its host. So its replica is still known, and it ends with that.
+below a host, a process that waits for it. Supervisor and hosts are subreapers: a process whose
+parent has ended becomes a child of its host. So its replica is still known, and it ends with that.
 """
 
 import ctypes
@@ -32,7 +32,7 @@ LAST_LINES = 8
 
 
 @dataclass(frozen=True)
-class Keeper:
+class Supervisor:
     """`commands`: of the replicas, by number. `requests`: the pipe by which they are started."""
 
     layout: Layout
@@ -85,19 +85,19 @@ def running(
     layout: Layout,
     commands: Sequence[Sequence[str]],
     environments: Sequence[Mapping[str, str]],
-) -> Iterator[Keeper]:
+) -> Iterator[Supervisor]:
     """Starts nothing yet. At the end all processes are gone, and the directory `layout.data`, too.
 
     Requires: this process has one thread."""
 
-    def keep(requests: int) -> None:
-        _keep(requests, layout, commands, environments)
+    def supervise(requests: int) -> None:
+        _supervise(requests, layout, commands, environments)
 
-    with beside(keep, "a system's keeper has failed") as requests:
-        yield Keeper(layout, commands, requests)
+    with beside(supervise, "a system's supervisor has failed") as requests:
+        yield Supervisor(layout, commands, requests)
 
 
-def _keep(
+def _supervise(
     requests: int,
     layout: Layout,
     commands: Sequence[Sequence[str]],

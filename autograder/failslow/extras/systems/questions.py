@@ -5,18 +5,18 @@ import re
 
 from failslow.base import process
 from failslow.extras.cluster.ports import HOST
-from failslow.extras.systems import client, words
+from failslow.extras.systems import client, placeholders
 from failslow.extras.systems.description import Question
 
 ANSWER_S = 2.0
 COMMAND_S = 10.0
 
 
-def ask(question: Question, names: words.Names, number: int, count: int) -> str | None:
+def ask(question: Question, names: placeholders.Names, number: int, count: int) -> str | None:
     """The value that replica `number` gives, as the question's words mean it. None if it does not
     answer, or the answer has none."""
-    text = words.fill_all(question.text, names, number, count)
-    at = words.fill(question.at, names, number, count)
+    text = placeholders.fill_all(question.text, names, number, count)
+    at = placeholders.fill(question.at, names, number, count)
     try:
         if question.way == "command":
             answer = _of_command(text)

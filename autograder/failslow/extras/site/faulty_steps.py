@@ -1,4 +1,4 @@
-"""The table of mutants and the step that their replay shows as the guilty one."""
+"""The table of mutants and the faulty step that their replay shows."""
 
 from collections.abc import Sequence
 
@@ -9,16 +9,16 @@ from failslow.lab.mutants import Mutant, load_mutants
 
 def of_kit(kit: Kit) -> list[Mutant]:
     """Those of the labs whose mutants name their steps."""
-    labs = lab_kits.show_guilty_steps(kit)
+    labs = lab_kits.names_faulty_steps(kit)
     return [each for each in load_mutants(kit) if each.lab in labs]
 
 
 def table(mutants: Sequence[Mutant]) -> str:
     """In Markdown, one line for each mutant that names its step, by lab and name."""
-    lines = ["| mutant, and its replay | guilty step |", "| --- | --- |"]
+    lines = ["| mutant, and its replay | faulty step |", "| --- | --- |"]
     lines += [
         f"| {each.name}<br>{each.caught_by[0]} | {step} |"
         for each in mutants
-        if (step := (each.guilty_step or "").replace("|", r"\|"))
+        if (step := (each.faulty_step or "").replace("|", r"\|"))
     ]
     return "\n".join(lines)

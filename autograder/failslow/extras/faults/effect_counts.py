@@ -31,7 +31,7 @@ def read(path: Path) -> Count:
         return Count()
 
 
-class Tally:
+class CountFile:
     """The writer. It goes on with the numbers that are there."""
 
     def __init__(self, path: Path) -> None:
