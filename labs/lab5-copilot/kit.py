@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 
 from failslow.base import console, parallel, process
 from failslow.base.errors import CannotDo
@@ -188,8 +189,8 @@ def _stops(windows: dict[int | None, list[Window]]) -> list[Figure]:
         return 100 * (1 - of(each.puts for each in stopped) / puts)
 
     def more(name: str) -> float:
-        base = of(getattr(each, name) for each in healthy)
-        return 100 * (of(getattr(each, name) for each in follower) / base - 1)
+        base: float = of(getattr(each, name) for each in healthy)
+        return 100 * (float(of(getattr(each, name) for each in follower)) / base - 1)
 
     worst = 100 * min(each.worst_second for each in pilot) / second
     return [
@@ -225,7 +226,7 @@ def many_seeds(kit: Kit, seeds: range) -> Counts:
     firsts = list(seeds[::SEEDS_AT_ONCE])
 
     def outcome(first: int) -> process.Completed:
-        argv = [kit.binary(program), f"--gtest_filter={test}"]
+        argv: list[str | Path] = [kit.binary(program), f"--gtest_filter={test}"]
         env = {"COPILOT_FIRST": str(first), "COPILOT_SEEDS": str(SEEDS_AT_ONCE)}
         return process.run(argv, env=env, merge_errors=True)
 

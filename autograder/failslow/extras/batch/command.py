@@ -118,14 +118,14 @@ class _Batch:
                 first.setdefault(keys[each.name], each)
         jobs = {self._job(each): key for key, each in first.items()}
         with console.progress(f"Grading {len(handed)} submissions") as advance:
-            for count, (each, done) in enumerate(on([*jobs]), start=1):
-                key = jobs[each]
+            for count, (graded, done) in enumerate(on([*jobs]), start=1):
+                key = jobs[graded]
                 if done.result:
                     self._store.add(key, done.result)
                 for name in [name for name, other in keys.items() if other == key]:
                     rows[name] = self._row(name, key, done)
                 summary.write(self._out, [*rows.values()])
-                advance(count, len(jobs), each.name)
+                advance(count, len(jobs), graded.name)
         summary.write(self._out, [*rows.values()])
         return [*rows.values()]
 

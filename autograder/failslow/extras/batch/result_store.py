@@ -74,9 +74,10 @@ class ResultStore:
     def find(self, key: str) -> dict[str, Any] | None:
         """The result; None if there is none that can be read."""
         try:
-            return json.loads(self.path(key).read_text(encoding="utf-8"))
+            found: dict[str, Any] = json.loads(self.path(key).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
+        return found
 
     def add(self, key: str, result: dict[str, Any]) -> None:
         """Only a result in which no verdict is missing: the others are graded again."""

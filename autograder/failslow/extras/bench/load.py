@@ -51,10 +51,10 @@ def command(
     kit: Kit, servers: Servers, load: Load, warm_up_ms: int, window_ms: int
 ) -> list[str | Path]:
     """The load generator's, on the clients' core."""
-    argv = [kit.binary("put_load"), "--target", servers.target]
+    argv = ["--target", servers.target]
     argv += ["--replicas", ",".join(servers.clients), *load.flags()]
     argv += ["--warm-up-ms", str(warm_up_ms), "--window-ms", str(window_ms)]
-    return pinned(CLIENT_CORE, argv)
+    return pinned(CLIENT_CORE, [kit.binary("put_load"), *argv])
 
 
 def run(

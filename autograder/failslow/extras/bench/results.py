@@ -34,7 +34,7 @@ def _read(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         for section in content.values():
             [Plot(**plot) for plot in section["plots"]]
             [Figure(**figure) for figure in section["figures"]]

@@ -100,8 +100,8 @@ def _read(path: Path) -> Attack:
 
 def _read_patch(path: Path) -> Attack:
     found = _patch_header(path)
-    values = (found[key][0] for key in (DESCRIPTION, STOPPED_BY))
-    return Attack(path.parent.name, path.stem, *values, path, found[BASE][0])
+    what, stopped_by, base = (found[key][0] for key in (DESCRIPTION, STOPPED_BY, BASE))
+    return Attack(path.parent.name, path.stem, what, stopped_by, path, base)
 
 
 def _patch_header(path: Path) -> dict[str, list[str]]:

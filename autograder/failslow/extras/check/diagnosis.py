@@ -77,4 +77,4 @@ def _slowest(observed: Sequence[Observed], variant: str) -> int:
     """The 99th percentile of clients' latency in the run with a slow follower, in nanoseconds."""
     (found,) = [each for each in observed if each.subject.truth.variant == variant]
     (slow,) = [each for each in found.runs if each.name == SLOW]
-    return slow.observed["clients"]["p99_ns"]
+    return int(slow.observed["clients"]["p99_ns"])

@@ -3,6 +3,7 @@ the store."""
 
 import re
 from contextlib import closing
+from pathlib import Path
 
 from failslow.base import console, process
 from failslow.build.compile import build_submission
@@ -112,7 +113,7 @@ def _rounds_of_mutant(
     with submission_in(kit, labs, path_of(kit, MUTANTS, name), None) as submission:
         target = recipe.real(submission.labs[0])
         programs = build_submission(kit, labs, submission, recipe, [target])
-    argv = [kit.binary(program), f"--gtest_filter={tests}"]
+    argv: list[str | Path] = [kit.binary(program), f"--gtest_filter={tests}"]
     with console.progress(f"Rounds of faults that hit {name}"):
         env = {**env, variable: str(programs / target.name)}
         return process.run(argv, env=env, merge_errors=True).output

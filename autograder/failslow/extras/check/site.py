@@ -138,10 +138,10 @@ def _open_all(tab: browser.Tab, handbook: Path) -> Counts:
             problems = tab.open(page)
             counts.expect(not problems, f"{name}: {'; '.join(problems)}")
             advance(number, len(built), name)
-    for words, page in SEARCHED.items():
+    for words, wanted in SEARCHED.items():
         tab.open(handbook / "index.html")
         found = [*dict.fromkeys(map(_name, tab.search(words)))][:FIRST_PAGES]
-        counts.expect(page in found, f"search finds {found} for '{words}', and not {page}")
+        counts.expect(wanted in found, f"search finds {found} for '{words}', and not {wanted}")
     return counts
 
 

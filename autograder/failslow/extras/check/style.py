@@ -29,13 +29,17 @@ def python_lint(context: Context) -> Counts:
 
 
 def python_types(context: Context) -> Counts:
-    """Checks the types of the core, strictly: see pyproject.toml."""
-    cache = f"--cache-dir={context.kit.build / 'mypy'}"
-    return _whole(context, "mypy", "--config-file", "pyproject.toml", cache)
+    """Checks the types of the package and of each lab's kit.py, strictly: see pyproject.toml."""
+    options = ("--config-file", "pyproject.toml", f"--cache-dir={context.kit.build / 'mypy'}")
+    counts = _whole(context, "mypy", *options)
+    for module in sorted(context.kit.labs.glob("*/kit*")):
+        # One at a time: all have the same name.
+        counts.add(_whole(context, "mypy", *options, str(module)))
+    return counts
 
 
 def python_imports(context: Context) -> Counts:
-    """The contracts of pyproject.toml: the core imports no extras, and rooms are layers."""
+    """The contracts of pyproject.toml: the core imports no extras, and no room imports upwards."""
     return _whole(context, "lint-imports", "--no-cache", "pyproject.toml")
 
 
@@ -78,7 +82,7 @@ def _each(context: Context, files: Sequence[Path], tool: str, *arguments: str) -
 
 
 def _whole(context: Context, tool: str, *arguments: str) -> Counts:
-    """Counts one check of the whole package."""
+    """Counts one check of a tool that reads more than one file."""
     here = context.kit.root / "autograder"
     done = process.run([_tool(tool), *arguments], cwd=here, merge_errors=True)
     counts = Counts()

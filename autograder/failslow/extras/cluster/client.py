@@ -28,8 +28,8 @@ def submit(kit: Kit, view: ClusterView, endpoints: Sequence[str], words: Sequenc
     if len(words) == 1:
         words = _split(words[0])
     cmake.build(kit, targets=[PROGRAM])
-    argv = [kit.binary(PROGRAM), "--target", view.load, "--replicas", ",".join(endpoints)]
-    done = process.run([*argv, "--", *words])
+    flags = ["--target", view.load, "--replicas", ",".join(endpoints)]
+    done = process.run([kit.binary(PROGRAM), *flags, "--", *words])
     if done.exit_code != 0:
         raise CannotDo(done.errors.strip().removeprefix(f"{PROGRAM}: ") or done.how_it_ended())
     content = json.loads(done.output)

@@ -17,19 +17,19 @@ class Metrics:
 
     @property
     def uptime_ms(self) -> int:
-        return self.last["uptime_ms"]
+        return int(self.last["uptime_ms"])
 
     @property
     def disk_failure(self) -> str:
         """Why the replica is out of service; empty while it serves."""
-        return self.last["disk_failure"]
+        return str(self.last["disk_failure"])
 
     def rate(self, *counters: str) -> float | None:
         """Sum of the counters' growth per second, between the last two lines."""
         if self.before is None or self.uptime_ms <= self.before["uptime_ms"]:
             return None
-        growth = sum(self.last[name] - self.before[name] for name in counters)
-        return growth * 1000 / (self.uptime_ms - self.before["uptime_ms"])
+        growth: float = sum(self.last[name] - self.before[name] for name in counters)
+        return growth * 1000 / (self.uptime_ms - int(self.before["uptime_ms"]))
 
     def observed(self, kind: int, value: int) -> int | None:
         """One value of the latest observation of a kind; None if there was none."""

@@ -245,8 +245,10 @@ def opened(replica: Process) -> Iterator[int | None]:
         return
     try:
         now = _stat(replica.pid)
-        same = now is not None and int(now[START_TICKS]) == replica.start_ticks
-        yield handle if same and now[0] != ENDED else None
+        if now is None or now[0] == ENDED or int(now[START_TICKS]) != replica.start_ticks:
+            yield None
+        else:
+            yield handle
     finally:
         os.close(handle)
 

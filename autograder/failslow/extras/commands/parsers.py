@@ -1,9 +1,8 @@
 """Parts of the command line that the commands share."""
 
 import argparse
-from argparse import Namespace
-from collections.abc import Callable, Sequence
-from typing import NoReturn, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn, TypeAlias
 
 from failslow.base.errors import CannotDo
 
@@ -15,8 +14,10 @@ class Parser(argparse.ArgumentParser):
     _is_mixing = False
 
     def parse_known_args(
-        self, args: Sequence[str] | None = None, namespace: Namespace | None = None
-    ) -> tuple[Namespace, list[str]]:
+        self,
+        args: Iterable[str] | None = None,
+        namespace: Any = None,  # noqa: ANN401 - as argparse has it
+    ) -> tuple[Any, list[str]]:
         """Options may stand anywhere, also before a word that may be left out."""
         if self._is_mixing or self._subparsers is not None:
             return super().parse_known_args(args, namespace)

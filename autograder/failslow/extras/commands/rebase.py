@@ -127,7 +127,7 @@ def _files_in(solutions: Path, labs: Labs) -> Files:
 
 def _at(kit: Kit, labs: Labs, revision: str) -> Files:
     """Those that the revision has. CannotDo if there is no such revision."""
-    git = ["git", "-C", kit.reference]
+    git = ["git", "-C", str(kit.reference)]
     known = process.run([*git, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"])
     if known.exit_code != 0:
         raise CannotDo(f"git knows no commit '{revision}' here", known.errors)

@@ -121,7 +121,8 @@ def _progress(bench: SystemBench, before: list[int | None]) -> Found:
     prepare(bench)
     after = [bench.applied(each) for each in bench.place.replicas]
     grew = all(
-        None not in (then, now) and now > then for then, now in zip(before, after, strict=True)
+        then is not None and now is not None and now > then
+        for then, now in zip(before, after, strict=True)
     )
     words = ", ".join(f"{then} to {now}" for then, now in zip(before, after, strict=True))
     return Found("progress", words if grew else f"does not grow under load ({words})", grew)

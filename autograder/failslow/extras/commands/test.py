@@ -39,7 +39,7 @@ def run(
     `measured`: the measured part instead of the tests.
     """
     if pattern and not directory and _is_directory(pattern):
-        pattern, directory = None, Path(pattern)
+        directory, pattern = Path(pattern), None
     if measured:
         if pattern or seeds:
             raise CannotDo("--slow measures the whole lab with one seed: it takes no FILTER")

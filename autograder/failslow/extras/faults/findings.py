@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import Any
 
 from failslow.extras.faults.sweep import CLEARLY, LITTLE, MUCH, Cell, Row, measured
 from failslow.measurement.settings import FOLLOWER
@@ -329,7 +330,7 @@ _OF_OURS = {
 """By number, why a sweep says nothing of them for a foreign system."""
 
 
-def _pairs(rows: Sequence[Row], **axis: tuple[object, object]) -> Iterator[tuple[Cell, Cell]]:
+def _pairs(rows: Sequence[Row], **axis: tuple[Any, Any]) -> Iterator[tuple[Cell, Cell]]:
     """Cells that differ in this axis alone."""
     ((name, (one, two)),) = axis.items()
     cells = {cell.point: cell for row in rows for cell in row.cells}

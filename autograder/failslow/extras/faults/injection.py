@@ -5,6 +5,7 @@ import signal
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from difflib import get_close_matches
+from pathlib import Path
 
 from failslow.base.errors import CannotDo
 from failslow.extras.cluster import replica_processes
@@ -81,8 +82,7 @@ def heal(layout: Layout, catalogue: Catalogue) -> list[str]:
         if claim.is_held(path):
             if known is not None:
                 _ask_to_end(known)
-            if not waiting.until(lambda held=path: not claim.is_held(held), HEALED_S):
-                raise CannotDo(f"the injector of {path.name} does not end")
+            _await_end(path)
         elif known is not None:
             _heal_leftover(layout, known)
         if known is not None:
@@ -94,6 +94,12 @@ def heal(layout: Layout, catalogue: Catalogue) -> list[str]:
                 fault_file.heal(path, catalogue, kind)
                 done.append(f"{path.name}: {kind.name} is healed")
     return done
+
+
+def _await_end(path: Path) -> None:
+    """CannotDo when the injector does not end."""
+    if not waiting.until(lambda: not claim.is_held(path), HEALED_S):
+        raise CannotDo(f"the injector of {path.name} does not end")
 
 
 def _ask_to_end(injector: Claim) -> None:

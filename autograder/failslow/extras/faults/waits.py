@@ -63,6 +63,6 @@ def _by_what(graph: Graph) -> dict[tuple[object, ...], Edge]:
 
 def _share(window: Mapping[str, Any], spans: Sequence[Span]) -> float:
     """The share of the window that is in one of the spans, which do not overlap."""
-    begin, end = window["begin_ns"], window["end_ns"]
-    inside = sum(max(0, min(end, to) - max(begin, since)) for since, to in spans)
+    begin, end = int(window["begin_ns"]), int(window["end_ns"])
+    inside: int = sum(max(0, min(end, to) - max(begin, since)) for since, to in spans)
     return inside / max(1, end - begin)

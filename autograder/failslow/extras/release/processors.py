@@ -65,8 +65,8 @@ def _compile(kit: Kit, processor: Processor, library: recipe.Library, output: Pa
     objects = []
     for source in library.sources:
         objects.append(output.parent / f"{Path(source).stem}.o")
-        words = [processor.tool("g++"), *library.flags, "-c", source, "-o", objects[-1]]
-        _run(kit, words, processor)
+        compiler: list[str | Path] = [processor.tool("g++"), *library.flags]
+        _run(kit, [*compiler, "-c", source, "-o", objects[-1]], processor)
     _run(kit, [processor.tool("ar"), "rcs", output, *objects], processor)
 
 

@@ -43,8 +43,9 @@ class Causality:
         for down in world.downs:
             if down.end is not None:
                 self._restarted[down.replica].append((down.end, down))
-        for events in [*self._read.values(), *self._fired.values(), *self._restarted.values()]:
-            events.sort(key=lambda event: event[0])
+        _sort(self._read)
+        _sort(self._fired)
+        _sort(self._restarted)
 
     def chain(self, replica: int, when: int, longest: int) -> list[Cause]:
         """The causes of a step of the replica at that time, the latest first."""
@@ -97,6 +98,12 @@ class Causality:
 
 def _is_timer(wait: Wait) -> bool:
     return wait.outcome == "timed out" or wait.event.startswith(TIMER)
+
+
+def _sort(by_replica: dict[int, list[tuple[int, Event]]]) -> None:
+    """By time."""
+    for events in by_replica.values():
+        events.sort(key=lambda event: event[0])
 
 
 def _latest(events: list[tuple[int, Event]], when: int) -> tuple[int, Event] | None:

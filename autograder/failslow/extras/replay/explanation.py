@@ -84,9 +84,10 @@ class _Explanation(Explainer):
     def _of_step(self) -> list[Step]:
         """The message that breaks the rule, if one does, the earlier steps that the checker names,
         and what led to the step."""
-        if self._problem.judged is None:
+        judged = self._problem.judged
+        if judged is None or judged.replica is None:
             return []
-        when, replica = self._problem.when, self._problem.judged.replica
+        when, replica = self._problem.when, judged.replica
         sent = self._sent_by(replica)
         if sent is None:
             causes = self._causality.chain(replica, when, CHAIN_MAX)

@@ -48,7 +48,7 @@ def write_drawing(out: Path, sims: Sims, test: GradedTest, outcome: Outcome, rec
         return
     view = sims.lab.cluster
     shows: tuple[Shown, ...] = view.shows if view else ()
-    draw(out, subject_of(sims, test, outcome), worlds, shows, view and view.lanes)
+    draw(out, subject_of(sims, test, outcome), worlds, shows, view.lanes if view else None)
 
 
 def worlds_of(sims: Sims, outcome: Outcome, record: Path) -> list[recording.World]:

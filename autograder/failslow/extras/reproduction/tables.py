@@ -49,7 +49,7 @@ def all_tables(results: Results) -> list[Table]:
 
 def warnings(results: Results) -> Table:
     """Table 5.1."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for each in results["variants"]:
         printed = published.WARNINGS[each["variant"], each["slow"]]
         kinds = ", ".join(f"{count} {kind}" for kind, count in each["warnings"].items())
@@ -81,7 +81,7 @@ def warnings(results: Results) -> Table:
 
 def backlog(results: Results) -> Table:
     """Figure 5.6."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for variant, series in results["backlog"].items():
         calls = series["calls"]
         summary = _summary(results, variant, slow=True)
@@ -135,7 +135,7 @@ def quorums(results: Results) -> Table:
 
 def tails(results: Results) -> Table:
     """Figure 5.2a."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for variant, grown in published.P99_GROWN.items():
         base, slow = (_summary(results, variant, slow)["p99_ns"] for slow in (False, True))
         rows.append(

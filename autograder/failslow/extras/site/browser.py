@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, Request
+    from playwright.sync_api import ConsoleMessage, Page, Request, ViewportSize
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 NONE = "no browser"
 """The remark when none is installed."""
 
-PHONE = {"width": 390, "height": 844}
+PHONE: "ViewportSize" = {"width": 390, "height": 844}
 FLAGS = (
     "--disable-background-networking",
     "--disable-dev-shm-usage",
@@ -63,10 +63,7 @@ class Tab:
         self._complaints: dict[str, None] = {}
         page.on("request", self._requested)
         page.on("pageerror", lambda error: self._complain(f"a script fails: {error.message}"))
-        page.on(
-            "console",
-            lambda said: said.type == "error" and self._complain(f"the browser says: {said.text}"),
-        )
+        page.on("console", self._printed)
 
     def open(self, file: Path) -> list[str]:
         """Opens a page from the disk; returns the errors that a reader would notice."""
@@ -89,6 +86,10 @@ class Tab:
     def _requested(self, request: "Request") -> None:
         if urlsplit(request.url).scheme not in LOCAL_SCHEMES:
             self._complain(f"asks another host for {request.url}")
+
+    def _printed(self, said: "ConsoleMessage") -> None:
+        if said.type == "error":
+            self._complain(f"the browser says: {said.text}")
 
     def _complain(self, sentence: str) -> None:
         self._complaints[sentence] = None
