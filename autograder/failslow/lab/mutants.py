@@ -40,8 +40,9 @@ TRIPS = "Trips"
 SHOWS = "Shows"
 SAYS = "Says"
 KEEPS = "Keeps-at-most"
+KIND = "Kind"
 ALL = "all"
-HEADER = (DESCRIPTION, CAUGHT_BY, PASSES, MAY_FAIL, TRIPS, SHOWS, SAYS, KEEPS)
+HEADER = (DESCRIPTION, CAUGHT_BY, PASSES, MAY_FAIL, TRIPS, SHOWS, SAYS, KEEPS, KIND)
 # One test id for each line.
 TESTS = (CAUGHT_BY, PASSES, MAY_FAIL)
 REPLICA = "Replica"
@@ -95,6 +96,7 @@ class Mutant(Patched):
     `trips`: the invariant, as the checker prints it, that a failure of `caught_by` must name.
     `shows`: a text in the faulty step, as the replay of the first test of `caught_by` has it.
     `says`: texts, each of which a report of `caught_by` must contain. `keeps`: bounds on points.
+    `kind`: of the mistake, if neither its place nor its texts tell it from others.
     """
 
     caught_by: tuple[str, ...]
@@ -104,6 +106,7 @@ class Mutant(Patched):
     shows: str | None = None
     says: tuple[str, ...] = ()
     keeps: tuple[Keeps, ...] = ()
+    kind: str | None = None
 
     @property
     def has_replay(self) -> bool:
@@ -201,6 +204,7 @@ def load_mutant(path: Path) -> Mutant:
         shows=header.get(SHOWS, [None])[0],
         says=tuple(header.get(SAYS, ())),
         keeps=tuple(_keeps(path, value) for value in header.get(KEEPS, ())),
+        kind=header.get(KIND, [None])[0],
     )
 
 

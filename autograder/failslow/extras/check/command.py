@@ -27,6 +27,7 @@ from failslow.extras.check import (
     suites,
     sweep,
     tidy,
+    unneeded,
 )
 from failslow.extras.check.step import Context, Counts, Step
 from failslow.extras.mutation import command as mutation
@@ -44,6 +45,7 @@ STYLE = (
     Step("Python types of the core", style.python_types),
     Step("Python imports: rooms", style.python_imports),
     Step("C++ format", style.cpp_format),
+    Step("mutants: none is unneeded", unneeded.run),
 )
 # --8<-- [end:style]
 
