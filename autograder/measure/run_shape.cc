@@ -82,7 +82,6 @@ std::optional<Stages> StagesOf(const std::string& shape) {
   if (shape == "onset") return Stages{std::nullopt, 10s, kAfterOnset};
   if (shape == "long-onset") return Stages{std::nullopt, 90s, kAfterOnset};
   if (shape == "return") return Stages{std::nullopt, 10s, kAfterReturn};
-  if (shape == "longer-onset") return Stages{std::nullopt, 120s, kAfterOnset};
   return IsOfSweep(shape) ? std::optional(ParsedStages(shape)) : std::nullopt;
 }
 

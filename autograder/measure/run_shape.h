@@ -18,7 +18,7 @@ namespace depfast::measure {
 //   in the middle third
 // - stages:2000,4000,3000: 2 s of the window before the fault, 4 s with it, 3 s after it (in ms)
 // - onset: stages of 13 to 20 s, drawn, then 10 s and 3 s
-// - long-onset, longer-onset: the same with 90 s and 120 s under the fault
+// - long-onset: the same with 90 s under the fault
 // - return: an onset with 10 s after the fault; at kReturn clients return to their replicas
 //
 // The load of a run of this shape, if it begins at `start`. Without a fault the shape sets only the

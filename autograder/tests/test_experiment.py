@@ -493,8 +493,7 @@ def test_an_experiment_that_cannot_end_loses_none_before_it(
     def cluster(*_: object) -> Iterator[object]:
         yield SimpleNamespace(
             place=SimpleNamespace(replicas=[]),
-            lab=SimpleNamespace(id="lab2"),
-            view=SimpleNamespace(hands_over=""),
+            lab=SimpleNamespace(id="lab2", directory="lab2-raft"),
         )
 
     faults = [("net-slow-10ms", None, 10), ("net-slow-40ms", None, 40)]

@@ -96,11 +96,6 @@ def measurement(part: str, victim: str) -> str:
         ("title: QuorumEvent", "title: [", "is not YAML"),
         ("needs: []", f"needs: []\n{cluster('leader', 0)}", "nothing shown has the name 'leader'"),
         ("needs: []", f"needs: []\n{cluster('role', 4)}", "cluster/shows/0/value: "),
-        (
-            "needs: []",
-            f"needs: []\n{cluster('role', 0)}  hands_over: heir\n",
-            "cluster/hands_over: nothing shown has the name 'heir'",
-        ),
     ],
 )
 def test_refuses(kit: Kit, old: str, new: str, complaint: str) -> None:

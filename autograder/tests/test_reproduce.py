@@ -193,8 +193,8 @@ def test_the_pages_ask_for_every_part(committed: dict[str, Any]) -> None:
     docs = this_kit().site / "docs"
     names = ("reproduction.md", "slowness-graph.md")
     pages = "\n".join((docs / name).read_text(encoding="utf-8") for name in names)
-    assert set(reproduced.WANTED.findall(pages)) == set(reproduced.PARTS)
-    filled = reproduced.fill(this_kit().site, pages)
+    assert set(reproduced.WANTED.findall(pages)) == set(reproduced.parts(this_kit()))
+    filled = reproduced.fill(this_kit(), pages)
     assert "{{ reproduced" not in filled
     # Plots, the marks of their legends, graphs, and the plots of SAUCR with their marks.
     assert filled.count("<svg") == 2 + 4 + 2 + 17

@@ -76,8 +76,7 @@ class ClusterView:
     clients, too. `proposers`: the roles whose replicas propose commands. `in_memory`: the
     environment in which replicas keep their logs in memory, as names and values; empty if logs are
     always on disk. `recovers`: the column and the word of a replica that awaits the answers of a
-    minority of others. `folds`: names of coroutines that share a row in a replay. `hands_over`: the
-    column of a slow leader's latest successor; empty if none hands over.
+    minority of others. `folds`: names of coroutines that share a row in a replay.
     """
 
     shows: tuple[Shown, ...]
@@ -90,7 +89,6 @@ class ClusterView:
     in_memory: tuple[tuple[str, str], ...] = ()
     recovers: tuple[str, str] | None = None
     folds: tuple[str, ...] = ()
-    hands_over: str = ""
 
 
 @dataclass(frozen=True)
@@ -265,12 +263,11 @@ def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | N
     shows = tuple(Shown(**_frozen(shown)) for shown in content["shows"])
     ready = content["ready"]
     recovers = content.get("recovers")
-    hands_over = content.get("hands_over", "")
-    named = {"ready": ready["name"], "hands_over": hands_over}
+    named = {"ready": ready["name"]}
     if recovers:
         named["recovers"] = recovers["name"]
     for key, name in named.items():
-        if name and name not in [shown.name for shown in shows]:
+        if name not in [shown.name for shown in shows]:
             raise CannotDo(f"{path}: cluster/{key}: nothing shown has the name '{name}'")
     has_redis = content.get("redis", False)
     proposers = tuple(content.get("proposers", ("leader",)))
@@ -290,7 +287,6 @@ def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | N
         tuple(content.get("in_memory", {}).items()),
         (recovers["name"], recovers["is"]) if recovers else None,
         tuple(content.get("folds", ())),
-        hands_over,
     )
 
 

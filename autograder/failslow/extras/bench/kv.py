@@ -9,7 +9,7 @@ from failslow.base import console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
-from failslow.extras.bench import disk, load, redis_load, servers, unread
+from failslow.extras.bench import load, redis_load, servers, unread
 from failslow.extras.bench.figures import Figure, Plot, Section
 from failslow.extras.bench.load import MEDIAN, P99, Load
 from failslow.extras.bench.redis_load import Commands
@@ -83,7 +83,12 @@ def run(kit: Kit, peers: Sequence[str]) -> Section:
     rounds, puts, left_out = measure(kit, peers)
     results = {key: redis_load.median(each) for key, each in rounds.items()}
     figures = [*ratios(rounds, puts), *_unread_figures(kit)]
-    figures += [*command_figures(results), *put_figures(puts), *on_any_core(kit), disk.syncs(kit)]
+    figures += [
+        *command_figures(results),
+        *put_figures(puts),
+        *on_any_core(kit),
+        servers.syncs(kit),
+    ]
     text = TEXT + (REDIS_TEXT if "redis" in peers else "") + (ETCD_TEXT if "etcd" in peers else "")
     text += unread.TEXT + "".join(f" {INCONCLUSIVE}: {each}." for each in left_out)
     return Section(

@@ -33,10 +33,6 @@ class Load:
         return [str(word) for word in (*load, "--value-bytes", self.value_bytes)]
 
 
-class LeaderChanged(CannotDo):
-    """Another replica led during the measurement."""
-
-
 @dataclass(frozen=True)
 class Result:
     """Latencies in microseconds."""
@@ -75,7 +71,7 @@ def parse(text: str) -> Result:
         if not {MEDIAN, P99} <= percentiles.keys():
             raise KeyError("percentiles_us")
         if content["leader_changes"]:
-            raise LeaderChanged("the leader changed during the measurement")
+            raise CannotDo("the leader changed during the measurement")
         return Result(
             float(content["puts_per_second"]),
             float(content["mean_us"]),

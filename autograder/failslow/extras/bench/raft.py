@@ -7,7 +7,7 @@ from failslow.base import console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
-from failslow.extras.bench import disk, load, servers
+from failslow.extras.bench import load, servers
 from failslow.extras.bench.figures import Figure, Plot, Section
 from failslow.extras.bench.load import MEDIAN, P99, Load, Result
 from failslow.extras.bench.servers import Servers
@@ -56,7 +56,7 @@ def run(kit: Kit, peers: Sequence[str]) -> Section:
         definitions = ["FAILSLOW_ETCD=ON"]
     cmake.build(kit, targets=["put_load"], definitions=definitions)
     results, notes = measure(kit, systems)
-    figures = [*_own_figures(results), *notes, disk.syncs(kit)]
+    figures = [*_own_figures(results), *notes, servers.syncs(kit)]
     if "etcd" in peers:
         figures = [*_ratios(results), *figures]
     text = TEXT + (ETCD_TEXT if "etcd" in peers else "")

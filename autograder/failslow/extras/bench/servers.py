@@ -7,6 +7,7 @@ and are removed afterwards.
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from pathlib import Path
 from failslow.base import console, process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
+from failslow.extras.bench.figures import Figure
 from failslow.extras.cluster import ports, start, up
 from failslow.extras.cluster.layout import layout_of
 from failslow.lab.labs import load_labs
@@ -26,6 +28,7 @@ REPLICA_CORE, CLIENT_CORE = "0", "1"
 IN_MEMORY = ("tmpfs", "ramfs")
 MEMORY = Path("/dev/shm")
 """The directory of Linux whose files are in memory."""
+SYNCS_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,14 @@ def raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
 def verified_raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
     """The same with runtime verification."""
     return replicas_of(kit, "log", _tuned(kit, "lab2"), in_memory=True, verify=True)
+
+
+def log_in_memory(kit: Kit, lab: str) -> dict[str, str]:
+    """The environment in which replicas of a lab keep their log in memory alone. Requires: it runs
+    as a cluster."""
+    view = load_labs(kit).get(lab).cluster
+    assert view is not None, "it runs as a cluster"
+    return dict(view.in_memory)
 
 
 def kv(kit: Kit) -> AbstractContextManager[Servers]:
@@ -234,3 +245,18 @@ def _memory() -> Iterator[Path]:
 def free_addresses(count: int) -> list[str]:
     """HOST:PORT of ports that are free now."""
     return [f"{ports.HOST}:{port}" for port in ports.find_free(count)]
+
+
+def syncs(kit: Kit) -> Figure:
+    """The disk's own pace: the syncs of one process that appends a block and syncs, alone, in the
+    build's directory. Figures of durable writes are read beside it."""
+    path = kit.build / "bench-sync"
+    count = 0
+    with path.open("wb", buffering=0) as file:
+        end = time.monotonic() + SYNCS_S
+        while time.monotonic() < end:
+            file.write(bytes(4096))
+            os.fdatasync(file.fileno())
+            count += 1
+    path.unlink()
+    return Figure("fdatasync after 4 KiB, one process alone", count / SYNCS_S, "/s")

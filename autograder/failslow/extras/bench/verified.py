@@ -19,7 +19,7 @@ from failslow.extras.bench import load, rounds, servers
 from failslow.extras.bench.figures import Figure, Section
 from failslow.extras.bench.load import Load, Result
 from failslow.extras.bench.servers import Servers
-from failslow.extras.faults.verdict import FAIL, INCONCLUSIVE, PASS, middle
+from failslow.extras.faults.verdict import CONFIDENCE, FAIL, INCONCLUSIVE, PASS, middle
 
 STARTS = 20
 PAIRS_OF_A_START = 6
@@ -58,6 +58,16 @@ def run(kit: Kit) -> Section:
         ),
     ]
     return Section("verify", "The cost of runtime verification", TEXT, figures)
+
+
+def method(starts: int) -> str:
+    """In a few sentences, what `pairs` measures and `judged` says."""
+    return (
+        f"Two clusters run side by side, and windows of {WINDOW_MS} ms alternate between them:"
+        f" {starts * PAIRS_OF_A_START} pairs for each load, of {starts} starts. A figure is the"
+        f" median of the pairs, with the interval in which it is with {100 * CONFIDENCE:.0f} %."
+        " INCONCLUSIVE: the bar is in the interval."
+    )
 
 
 def pairs(kit: Kit, kinds: Kinds, each: Load, starts: int) -> list[Pair]:

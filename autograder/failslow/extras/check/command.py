@@ -101,8 +101,7 @@ FULL_STEPS = (
     Step("handbook: the results of its commands", sweep.committed, needs=RELEASE),
     Step("handbook: cells of its sweep", sweep.simulated_cells, needs=RELEASE),
     Step("handbook: the documents' figures", sweep.reproduced_results, needs=RELEASE),
-    Step("handbook: crash sequences", sweep.crash_sequences, needs=RELEASE),
-    Step("handbook: detectors", sweep.detectors, needs=RELEASE),
+    Step("handbook: benchmarks of labs", sweep.benchmarks_of_labs, needs=RELEASE),
 )
 # --8<-- [end:full]
 

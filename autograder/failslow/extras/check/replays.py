@@ -1,7 +1,7 @@
 """Does a replay show the faulty step? A few mutants are replayed in a browser.
 
 A mutant names its step by `Shows`, or by the invariant that it `Trips`. Each mutant of a lab
-whose kit.py says so names one, unless no test must catch it first: a measurement has no replay.
+whose kit says so names one, unless no test must catch it first: a measurement has no replay.
 Without --full they are of one lab, another one after each change.
 """
 

@@ -5,6 +5,7 @@ A swarm is a test whose worlds differ with the seed. A failure in one of 200 wor
 student's submission may meet it in its first run.
 """
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +44,10 @@ QUICK_SEED = 1
 FULL_SEEDS = _of_a_course(50)
 
 MANY_SEEDS = range(1, 2001)
-"""Under --full, of what a lab's kit.py names."""
+"""Under --full, of what a lab's kit names."""
+
+SCOPE_TIMEOUT_S = 1800
+"""The limit of time is for a slow machine."""
 
 
 @dataclass(frozen=True)
@@ -107,14 +111,31 @@ def _runs_of(kit: Kit, labs: Labs, alternative: Alternative) -> list[_Run]:
 
 
 def many(context: Context) -> Counts:
-    """The tests that labs name in their kit.py, with MANY_SEEDS: violations may be rare."""
+    """The tests that labs name in their kits, with MANY_SEEDS: violations may be rare."""
     counts = Counts()
     wanted: list[str] = []
     for _, module in lab_kits.every(context.kit):
         wanted += getattr(module, "MANY_SEEDS", ())
         if own := getattr(module, "many_seeds", None):
-            counts.add(own(context.kit, MANY_SEEDS))
+            for problem in own(context.kit, MANY_SEEDS):
+                counts.expect(not problem, problem)
+        for test, deviations in getattr(module, "DEEP_SCOPES", {}).items():
+            counts.add(_scope(context.kit, test, deviations))
     counts.add(_many_of(context.kit, wanted))
+    return counts
+
+
+def _scope(kit: Kit, name: str, deviations: int) -> Counts:
+    """Every schedule of a graded test with more deviations than a grade allows, once."""
+    (test,) = (each for each in _graded(kit) if each.name == name)
+    options = gtest.Options(bound=deviations, timeout_s=SCOPE_TIMEOUT_S)
+    outcome = gtest.run_test(kit.binary(f"{test.suite}_sim"), name, options)
+    counts = Counts()
+    failures = "\n".join(outcome.failures)
+    counts.expect(not failures, f"{name} fails with {deviations} deviations: {failures}")
+    explored = json.loads(outcome.explored)
+    counts.expect(explored["complete"], f"{name} ends before all schedules have run")
+    counts.remarks.append(f"{name}: {sum(explored['runs'])} schedules")
     return counts
 
 

@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 
 from failslow.base import console, machine, process
 from failslow.build import cmake
@@ -70,7 +71,8 @@ def quick_python_tests(context: Context) -> Counts:
 def _unit_tests(context: Context, *options: str) -> Counts:
     # A process that has done its tests steals some of another's.
     side_by_side = (f"--numprocesses={machine.jobs()}", "--dist=worksteal")
-    return _pytest(context, "tests", *side_by_side, *options)
+    of_labs = sorted(context.kit.labs.glob("*/kit/tests"))
+    return _pytest(context, "tests", *of_labs, *side_by_side, *options)
 
 
 def system_tests(context: Context) -> Counts:
@@ -82,9 +84,10 @@ def long_system_tests(context: Context) -> Counts:
     return _pytest(context, "system_tests", "-m", "full")
 
 
-def _pytest(context: Context, directory: str, *options: str) -> Counts:
+def _pytest(context: Context, directory: str, *options: str | Path) -> Counts:
     report = context.scratch / "pytest.xml"
-    argv = [sys.executable, "-I", "-m", "pytest", directory, *options, f"--junitxml={report}"]
+    argv: list[str | Path] = [sys.executable, "-I", "-m", "pytest", "-c", "pyproject.toml"]
+    argv += [directory, *options, f"--junitxml={report}"]
     with console.progress(f"Testing ({directory})"):
         done = process.run(argv, cwd=context.kit.root / "autograder", merge_errors=True)
     counts = junit.read(report, excuses=[browser.NONE, NO_CONTAINERS, NO_DEV_CONTAINER, NO_ARM64])

@@ -3,15 +3,16 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
+from failslow.base import records
 from failslow.extras import lab_kits
 from failslow.extras.bench import slow
 from failslow.extras.bench.slow import Options
 from failslow.extras.check.step import Context, Counts
 from failslow.extras.faults import catalogue, simulated, sweep
-from failslow.extras.reproduction import results, sequences
-from failslow.extras.site import measured, reproduced, swept
+from failslow.extras.reproduction import results
+from failslow.extras.reproduction.reproduction import Reproduction, command, results_path
+from failslow.extras.site import benchmarked, measured, reproduced, swept
 
 SEEDS = 50
 CELLS_APART, REPLICAS = 20, 3
@@ -53,32 +54,45 @@ def simulated_cells(context: Context) -> Counts:
 
 
 def reproduced_results(context: Context) -> Counts:
-    """The results of `kit reproduce` are the same again."""
-    return _reproduced(context, reproduced.RESULTS, results)
-
-
-def crash_sequences(context: Context) -> Counts:
-    """The results of `kit reproduce --saucr` are the same again."""
-    return _reproduced(context, reproduced.SAUCR_RESULTS, sequences)
-
-
-def detectors(context: Context) -> Counts:
-    """A part of the results of labs' own benchmarks is the same again."""
+    """The results of `kit reproduce` are the same again, and those of labs by their names."""
+    path = context.kit.site / reproduced.RESULTS
+    text = path.read_text(encoding="utf-8")
+    scale = results.Scale(**json.loads(text)["scale"])
     counts = Counts()
-    for _, module in lab_kits.every(context.kit):
-        if made_again := getattr(module, "made_again", None):
-            counts.add(made_again(context.kit))
+    again = results.as_text(results.measure(context.kit, scale))
+    counts.expect(again == text, _not_made(path, scale.command()))
+    for name, each in lab_kits.reproductions(context.kit).items():
+        counts.add(of_a_lab(context, name, each))
     return counts
 
 
-def _reproduced(context: Context, name: Path, maker: ModuleType) -> Counts:
-    path = context.kit.site / name
+def of_a_lab(context: Context, name: str, each: Reproduction) -> Counts:
+    path = results_path(context.kit, name)
     text = path.read_text(encoding="utf-8")
-    scale = maker.Scale(**json.loads(text)["scale"])
-    again = maker.as_text(maker.measure(context.kit, scale))
+    quick = each.is_quick(json.loads(text))
     counts = Counts()
-    stale = f"{path.name} is not what its command gives: {scale.command()} > {path}"
-    counts.expect(again == text, stale)
+    again = records.text(each.measure(context.kit, quick))
+    counts.expect(again == text, _not_made(path, command(name, quick)))
+    return counts
+
+
+def _not_made(path: Path, line: str) -> str:
+    return f"{path.name} is not what its command gives: {line} > {path}"
+
+
+def benchmarks_of_labs(context: Context) -> Counts:
+    """A part of the results of labs' own benchmarks is the same again."""
+    committed = json.loads((context.kit.site / benchmarked.RESULTS).read_text(encoding="utf-8"))
+    counts = Counts()
+    for _, module in lab_kits.every(context.kit):
+        if made_again := getattr(module, "made_again", None):
+            for key, figures in made_again(context.kit).items():
+                said = {each["name"]: each["value"] for each in committed[key]["figures"]}
+                for each in figures:
+                    # The committed figures are rounded.
+                    value = json.loads(records.text({"": each.value}))[""]
+                    stale = f"{benchmarked.RESULTS}: {each.name} is not what it says"
+                    counts.expect(value == said.get(each.name), stale)
     return counts
 
 
@@ -87,4 +101,4 @@ def _again(context: Context, options: Options) -> str:
 
 
 def _stale(path: Path, options: Options) -> str:
-    return f"{path.name} is not what its command gives: {options.command()} --json > {path}"
+    return _not_made(path, f"{options.command()} --json")

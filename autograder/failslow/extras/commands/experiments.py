@@ -16,13 +16,14 @@ from failslow.base import atomic, console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
+from failslow.extras import lab_kits
 from failslow.extras.cluster import containers, data_directory, up, verification
-from failslow.extras.commands import handovers
 from failslow.extras.faults import (
     catalogue,
     experiment,
     experiment_page,
     injection,
+    slow_runs,
     verdict,
     waits,
 )
@@ -98,9 +99,9 @@ class Options:
 
 
 def run(kit: Kit, options: Options) -> int:
-    """0 when no fault fails, 1 when one does. A leader that hands over has runs of its own
-    (handovers.py). An experiment that an election or a busy machine prevents is INCONCLUSIVE.
-    CannotDo when another one cannot be made; those before it are shown."""
+    """0 when no fault fails, 1 when one does. A role may have runs of its own (slow_runs.py). An
+    experiment that an election or a busy machine prevents is INCONCLUSIVE. CannotDo when another
+    one cannot be made; those before it are shown."""
     check_out(options.out)
     if options.docker and (options.directory or options.lab or options.replicas):
         raise CannotDo("--docker: docker-compose.yml says which solution, lab and replicas run")
@@ -121,8 +122,8 @@ def run(kit: Kit, options: Options) -> int:
             options.out,
         )
     ) as bench:
-        if handovers.are_asked(bench, options.target):
-            return handovers.run(bench, faults, options.target, options.quick, options.as_json)
+        if own := lab_kits.slow_runs_of(kit, bench.lab).get(options.target):
+            return slow_runs.run(bench, own, faults, options.target, options.quick, options.as_json)
         name = _name(kit, bench)
         hold_s = QUICK_HOLD_S if options.quick else HOLD_S
         done: list[Experiment] = []

@@ -162,9 +162,9 @@ def _add_mutants(commands: Commands) -> None:
 def _add_reproduce(commands: Commands) -> None:
     text = "repeat the documents' experiments in the simulator"
     parser = add(commands, "reproduce", text, reproduce.run)
-    text = "the crash sequences of document 003, with bars, and nothing else"
-    parser.add_argument("--saucr", action="store_true", help=text)
-    text = "one run of each, and one seed; of the crash sequences every tenth"
+    text = "what a lab reproduces alone, with bars: saucr has document 003's crash sequences"
+    parser.add_argument("name", nargs="?", metavar="NAME", help=text)
+    text = "one run of each, and one seed; a small part of what a lab reproduces"
     parser.add_argument("--quick", action="store_true", help=text)
     parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no tables")
 

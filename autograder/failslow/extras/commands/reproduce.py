@@ -6,16 +6,23 @@ Everything runs in virtual time, so the figures are the same on every machine.
 from rich import box
 from rich.table import Table
 
-from failslow.base import console
+from failslow.base import console, records
+from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
+from failslow.extras import lab_kits
 from failslow.extras.bench import figures
-from failslow.extras.reproduction import results, saucr_figures, sequences, table2, tables
+from failslow.extras.reproduction import results, tables
+from failslow.extras.reproduction.reproduction import Reproduction
 
 
-def run(kit: Kit, saucr: bool, quick: bool, as_json: bool) -> int:
-    """1 if a bar of `saucr` is missed. The other figures have none."""
-    if saucr:
-        return _saucr(kit, sequences.QUICK if quick else sequences.FULL, as_json)
+def run(kit: Kit, name: str | None, quick: bool, as_json: bool) -> int:
+    """`name`: of a lab's; it has bars, and 1 means that one is missed. None: that of labs 2 to 5,
+    which has none."""
+    if name is not None:
+        known = lab_kits.reproductions(kit)
+        if name not in known:
+            raise CannotDo(f"there is no reproduction '{name}', but {', '.join(known)}")
+        return _of_a_lab(kit, known[name], quick, as_json)
     found = results.measure(kit, results.QUICK if quick else results.FULL)
     if as_json:
         print(results.as_text(found), end="")
@@ -25,14 +32,15 @@ def run(kit: Kit, saucr: bool, quick: bool, as_json: bool) -> int:
     return 0
 
 
-def _saucr(kit: Kit, scale: sequences.Scale, as_json: bool) -> int:
-    found = sequences.measure(kit, scale)
+def _of_a_lab(kit: Kit, reproduction: Reproduction, quick: bool, as_json: bool) -> int:
+    found = reproduction.measure(kit, quick)
     if as_json:
-        print(sequences.as_text(found), end="")
+        print(records.text(found), end="")
     else:
-        _print(table2.table(found))
-        console.stdout().print(figures.table(saucr_figures.section(found["figures"])))
-    missed = [*table2.missed(found), *saucr_figures.missed(found["figures"])]
+        for make in reproduction.tables.values():
+            _print(make(found))
+        console.stdout().print(figures.table(reproduction.section(found)))
+    missed = reproduction.missed(found)
     for sentence in missed:
         console.note(f"missed: {sentence}")
     return 1 if missed else 0

@@ -42,6 +42,12 @@ class Table:
     rows: list[tuple[str, ...]]
     note: str
 
+    def markdown(self) -> str:
+        lines = [f"**{self.title}**", ""]
+        lines += [f"| {' | '.join(self.heads)} |", "| --- |" + " --- |" * (len(self.heads) - 1)]
+        lines += [f"| {' | '.join(row)} |" for row in self.rows]
+        return "\n".join([*lines, "", self.note])
+
 
 def all_tables(results: Results) -> list[Table]:
     return [make(results) for make in TABLES.values()]

@@ -79,7 +79,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if "{{ measured" in markdown:
         return measured.fill(_kit(config).site, markdown)
     if "{{ reproduced" in markdown:
-        return reproduced.fill(_kit(config).site, markdown)
+        return reproduced.fill(_kit(config), markdown)
     return markdown
 
 

@@ -1,16 +1,21 @@
 """The plots, tables and graphs that pages show of the committed results of `./kit reproduce`.
 
-`./kit reproduce --json` makes the results, and with `--saucr` those of document 003. A page asks
-for a part in double braces; see PARTS.
+`./kit reproduce --json` makes the results, and `./kit reproduce NAME --json` those of a lab's kit.
+A page asks for a part in double braces: see PARTS. NAME-PART is a part of a lab's: see _of_a_lab.
 """
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from failslow.extras.reproduction import published, sequences, table2
+from failslow.base.kit import Kit
+from failslow.extras import lab_kits
+from failslow.extras.reproduction import published
 from failslow.extras.reproduction.published import VARIANTS
+from failslow.extras.reproduction.reproduction import Lines, Reproduction, command, results_path
 from failslow.extras.reproduction.results import Scale
 from failslow.extras.reproduction.tables import TABLES, Results, Table
 from failslow.extras.reproduction.variants import WAITS_IN_TURN
@@ -20,7 +25,6 @@ from failslow.extras.slowness import drawing
 from failslow.extras.slowness.graph import graph_of
 
 RESULTS = Path("docs/assets/reproduction.json")
-SAUCR_RESULTS = Path("docs/assets/reproduction-saucr.json")
 """Below the handbook's directory."""
 
 WANTED = re.compile(r"^\{\{ reproduced\.([\w-]+) \}\}$", re.M)
@@ -34,14 +38,55 @@ NUMBERS = dot_plot.Scale(
 )
 
 
-def fill(site: Path, markdown: str) -> str:
+def fill(kit: Kit, markdown: str) -> str:
     """The page with all parts that it asks for. KeyError for a part that does not exist."""
+    known = parts(kit)
 
     def part(found: re.Match[str]) -> str:
-        path = SAUCR_RESULTS if found[1] in OF_SAUCR else RESULTS
-        return PARTS[found[1]](json.loads((site / path).read_text(encoding="utf-8")))
+        path, make = known[found[1]]
+        return make(json.loads(path.read_text(encoding="utf-8")))
 
     return WANTED.sub(part, markdown)
+
+
+Part = Callable[[Results], str]
+
+
+def parts(kit: Kit) -> dict[str, tuple[Path, Part]]:
+    """The file of results and the function of each part."""
+    found = {name: (kit.site / RESULTS, make) for name, make in PARTS.items()}
+    for name, each in lab_kits.reproductions(kit).items():
+        path = results_path(kit, name)
+        found |= {f"{name}-{part}": (path, make) for part, make in _of_a_lab(name, each).items()}
+    return found
+
+
+def _of_a_lab(name: str, of: Reproduction) -> dict[str, Part]:
+    """Its tables and lines, the parts of its section, and `command`: the one of these results."""
+
+    def in_words(results: Results) -> str:
+        return f"```\n{command(name, of.is_quick(results))}\n```"
+
+    def markdown(make: Callable[[Results], Table]) -> Part:
+        return lambda results: make(results).markdown()
+
+    def drawn(make: Callable[[Results], Lines]) -> Part:
+        return lambda results: _drawn(make(results))
+
+    def of_section(part: Callable[[Mapping[str, Any]], str]) -> Part:
+        return lambda results: part(asdict(of.section(results)))
+
+    return {
+        "command": in_words,
+        **{part: markdown(make) for part, make in of.tables.items()},
+        **{part: drawn(make) for part, make in of.lines.items()},
+        **{part: of_section(benchmarked.PARTS[part]) for part in ("bars", "plots", "others")},
+    }
+
+
+def _drawn(lines: Lines) -> str:
+    drawn = line_plot.draw(lines.series, lines.x_title, lines.y_title)
+    return f'<div class="scroll">{drawn}</div>'
 
 
 def warnings_plot(results: Results) -> str:
@@ -92,40 +137,11 @@ def scale(results: Results) -> str:
     )
 
 
-def saucr_scale(results: Results) -> str:
-    """The command of the results."""
-    return f"```\n{sequences.Scale(**results['scale']).command()}\n```"
-
-
-def _markdown(table: Table) -> str:
-    lines = [f"**{table.title}**", ""]
-    lines += [f"| {' | '.join(table.heads)} |", "| --- |" + " --- |" * (len(table.heads) - 1)]
-    lines += [f"| {' | '.join(row)} |" for row in table.rows]
-    return "\n".join([*lines, "", table.note])
-
-
 def _table(name: str) -> Callable[[Results], str]:
-    return lambda results: _markdown(TABLES[name](results))
+    return lambda results: TABLES[name](results).markdown()
 
 
-def saucr_failures(results: Results) -> str:
-    """Figure 9 of document 003."""
-    slots = results["figures"]["slots"]
-    points = [(10.0 * number, 100.0 * count) for number, count in enumerate(slots)]
-    drawn = line_plot.draw({"SAUCR": points}, "ms", "Commands in a second, by 10 ms")
-    return f'<div class="scroll">{drawn}</div>'
-
-
-OF_SAUCR: dict[str, Callable[[Results], str]] = {
-    "saucr-scale": saucr_scale,
-    "saucr-failures": saucr_failures,
-    "saucr-bars": lambda results: benchmarked.bars(results["figures"]),
-    "saucr-plots": lambda results: benchmarked.plots(results["figures"]),
-    "saucr-others": lambda results: benchmarked.others(results["figures"]),
-    "table-2": lambda results: _markdown(table2.table(results)),
-}
-PARTS: dict[str, Callable[[Results], str]] = {
-    **OF_SAUCR,
+PARTS: dict[str, Part] = {
     "scale": scale,
     "warnings-plot": warnings_plot,
     "backlog-plot": backlog_plot,

@@ -1,4 +1,4 @@
-// The common part of the programs of `kit reproduce --saucr`: their profiles, and their main
+// The common part of the programs of `kit reproduce saucr`: their profiles, and their main
 // function.
 #pragma once
 

@@ -10,21 +10,14 @@ import signal
 import statistics
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
 
-from failslow.base import console, parallel, process
-from failslow.base.errors import CannotDo
-from failslow.base.kit import Kit
-from failslow.build import cmake
-from failslow.extras.bench import load, servers
-from failslow.extras.bench.figures import Figure, Section
-from failslow.extras.bench.load import MEDIAN, P99, Load, Result
-from failslow.extras.bench.servers import Servers
-from failslow.extras.check.step import Counts
-from failslow.lab.labs import load_labs
+from failslow.extras.for_labs import CannotDo, Kit, figures, load, programs, servers
+
+Figure = figures.Figure
+Start = Callable[[Kit], AbstractContextManager[servers.Servers]]
 
 CLIENTS = 190
 """As in document 002, section 6.3."""
@@ -51,30 +44,27 @@ TEXT = (
     f" {ROUNDS} rounds."
 )
 
-OUTPUT_MAX = 2000
-"""Of a failing program's output, in bytes."""
 SEEDS_AT_ONCE = 50
 """Of STORE in one process."""
 STORE = ("copilot_store_tests", "CopilotStore.StaysLinearizableUnderFaults")
 """Lab 3's store on this lab's log, with 3, 5 and 7 replicas: the program and its test."""
 
 
-def on_disk(kit: Kit) -> AbstractContextManager[Servers]:
+PROGRAM = "lab5_tally_real"
+"""A replica of the reference, with the state machine of the tests."""
+
+
+def on_disk(kit: Kit) -> AbstractContextManager[servers.Servers]:
     """Three replicas of the reference, with their logs on disk."""
-    return servers.replicas_of(kit, "log-pair", kit.binary("lab5_tally_real"))
+    return servers.replicas_of(kit, "log-pair", kit.binary(PROGRAM))
 
 
-def in_memory(kit: Kit) -> AbstractContextManager[Servers]:
-    """The same as published: a log is in its replica's memory alone."""
-    view = load_labs(kit).get("lab5").cluster
-    assert view is not None, "it runs as a cluster"
-    environment = dict(view.in_memory)
-    return servers.replicas_of(
-        kit, "log-pair", kit.binary("lab5_tally_real"), environment=environment
-    )
+def in_memory(kit: Kit) -> AbstractContextManager[servers.Servers]:
+    """Three replicas as published: a log is in its replica's memory alone."""
+    environment = servers.log_in_memory(kit, "lab5")
+    return servers.replicas_of(kit, "log-pair", kit.binary(PROGRAM), environment=environment)
 
 
-Start = Callable[[Kit], AbstractContextManager[Servers]]
 SYSTEMS: dict[str, Start] = {
     "raft in memory": servers.raft_in_memory,
     "copilot in memory": in_memory,
@@ -107,37 +97,26 @@ class Window:
         return min(map(len, self.seconds))
 
 
-def run(kit: Kit) -> Section:
+def run(kit: Kit) -> figures.Section:
     servers.check_cores()
-    cmake.build(kit, targets=["put_load", "lab5_tally_real"])
-    results: dict[str, list[Result]] = {name: [] for name in SYSTEMS}
+    programs.build(kit, ["put_load", PROGRAM])
+    results: dict[str, list[load.Result]] = {name: [] for name in SYSTEMS}
     windows: dict[int | None, list[Window]] = {None: [], PILOT: [], FOLLOWER: []}
-    with console.progress("Measuring") as advance:
-        total = ROUNDS * (len(results) + len(windows))
-        done = 0
-        for _ in range(ROUNDS):
-            for name, start in SYSTEMS.items():
-                advance(done, total, name)
-                with start(kit) as cluster:
-                    results[name].append(load.run(kit, cluster, Load(CLIENTS)))
-                done += 1
-            for stopped, of in windows.items():
-                advance(
-                    done,
-                    total,
-                    "no stop" if stopped is None else f"replica {stopped} stops",
-                )
-                with in_memory(kit) as cluster:
-                    of.append(_window(kit, cluster, stopped))
-                done += 1
+    for each in programs.in_turn("Measuring", ROUNDS * [*SYSTEMS, *windows]):
+        if isinstance(each, str):
+            with SYSTEMS[each](kit) as cluster:
+                results[each].append(load.run(kit, cluster, load.Load(CLIENTS)))
+        else:
+            with in_memory(kit) as cluster:
+                windows[each].append(_window(kit, cluster, stopped=each))
     medians = {name: load.median(of) for name, of in results.items()}
-    figures = [*_speed(medians), *_stops(windows)]
-    return Section("copilot", "The reference Copilot, for real", TEXT, figures)
+    found = [*_speed(medians), *_stops(windows)]
+    return figures.Section("copilot", "The reference Copilot, for real", TEXT, found)
 
 
-def _window(kit: Kit, cluster: Servers, stopped: int | None) -> Window:
+def _window(kit: Kit, cluster: servers.Servers, stopped: int | None) -> Window:
     """One load; `stopped` is the replica that stops in it."""
-    argv = load.command(kit, cluster, Load(CLIENTS), WARM_UP_MS, WINDOW_MS)
+    argv = load.command(kit, cluster, load.Load(CLIENTS), WARM_UP_MS, WINDOW_MS)
     argv += ["--slice-ms", str(SLICE_MS)]
     timers = []
     if stopped is not None:
@@ -164,19 +143,19 @@ def _window(kit: Kit, cluster: Servers, stopped: int | None) -> Window:
     return Window(json.loads(done.stdout)["slices"])
 
 
-def _speed(medians: dict[str, Result]) -> list[Figure]:
-    figures = []
+def _speed(medians: dict[str, load.Result]) -> list[Figure]:
+    found = []
     for name, result in medians.items():
-        figures.append(Figure(f"{name}: puts", result.puts_per_second, "/s"))
-        figures.append(Figure(f"{name}: median", result.percentiles[MEDIAN] / 1000, "ms"))
-        figures.append(Figure(f"{name}: p99", result.percentiles[P99] / 1000, "ms"))
+        found.append(Figure(f"{name}: puts", result.puts_per_second, "/s"))
+        found.append(Figure(f"{name}: median", result.percentiles[load.MEDIAN] / 1000, "ms"))
+        found.append(Figure(f"{name}: p99", result.percentiles[load.P99] / 1000, "ms"))
     ours = medians["copilot in memory"].puts_per_second
     theirs = medians["raft in memory"].puts_per_second
-    figures.append(Figure("in memory: puts, Copilot's", ours, "/s", PUTS_AT_LEAST))
-    figures.append(Figure("in memory: puts, to Raft's", ours / theirs, "x", TO_RAFT_AT_LEAST))
+    found.append(Figure("in memory: puts, Copilot's", ours, "/s", PUTS_AT_LEAST))
+    found.append(Figure("in memory: puts, to Raft's", ours / theirs, "x", TO_RAFT_AT_LEAST))
     share = medians["copilot"].puts_per_second / medians["raft"].puts_per_second
-    figures.append(Figure("on disk: puts, to Raft's", share, "x"))
-    return figures
+    found.append(Figure("on disk: puts, to Raft's", share, "x"))
+    return found
 
 
 def _stops(windows: dict[int | None, list[Window]]) -> list[Figure]:
@@ -220,23 +199,21 @@ def _stops(windows: dict[int | None, list[Window]]) -> list[Figure]:
     ]
 
 
-def many_seeds(kit: Kit, seeds: range) -> Counts:
+def many_seeds(kit: Kit, seeds: range) -> Iterator[str]:
     """One check for each process of STORE."""
     program, test = STORE
-    firsts = list(seeds[::SEEDS_AT_ONCE])
-
-    def outcome(first: int) -> process.Completed:
-        argv: list[str | Path] = [kit.binary(program), f"--gtest_filter={test}"]
-        env = {"COPILOT_FIRST": str(first), "COPILOT_SEEDS": str(SEEDS_AT_ONCE)}
-        return process.run(argv, env=env, merge_errors=True)
-
-    with console.progress("Testing the store on Copilot") as advance:
-        done = parallel.run_all(firsts, outcome, advance, lambda first: f"from seed {first}")
-    counts = Counts()
-    for first, each in zip(firsts, done, strict=True):
-        passed = each.exit_code == 0 and "[  PASSED  ] 1 test" in each.output
-        counts.expect(passed, f"{test} fails from seed {first} on: {each.output[-OUTPUT_MAX:]}")
-    return counts
+    runs = [
+        programs.Run(
+            f"{test}, from seed {first} on",
+            program,
+            (f"--gtest_filter={test}",),
+            (("COPILOT_FIRST", str(first)), ("COPILOT_SEEDS", str(SEEDS_AT_ONCE))),
+        )
+        for first in seeds[::SEEDS_AT_ONCE]
+    ]
+    found = programs.outputs(kit, "Testing the store on Copilot", runs)
+    for run, output in zip(runs, found, strict=True):
+        yield "" if "[  PASSED  ] 1 test" in output else f"{run.name}: the test did not run"
 
 
 BENCHMARKS = {"copilot": run}

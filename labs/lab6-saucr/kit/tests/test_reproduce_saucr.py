@@ -1,4 +1,4 @@
-"""`kit reproduce --saucr`: runs of fake systems, table 2 of document 003 beside ours, its bars."""
+"""`kit reproduce saucr`: runs of fake systems, table 2 of document 003 beside ours, its bars."""
 
 import json
 import shutil
@@ -7,17 +7,25 @@ from typing import Any
 
 import pytest
 
-from failslow.base import process
+from failslow.base import process, records
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit, this_kit
+from failslow.extras import lab_kits
 from failslow.extras.check import sweep
 from failslow.extras.check.step import Context
-from failslow.extras.reproduction import published, saucr_figures, sequences, table2
-from failslow.extras.reproduction.published import DISK, GAPS, MEMORY, NO_MINORITY, SAUCR, VR
-from failslow.extras.reproduction.sequences import Scale
-from failslow.extras.site import reproduced
+from failslow.extras.reproduction.reproduction import command, results_path
+from failslow.lab.labs import load_labs
 from fakes import write_program
 from running import Expect
+
+lab6 = lab_kits.load(this_kit(), load_labs(this_kit()).get("lab6"))
+assert lab6 is not None
+published, performance = lab6.published, lab6.performance
+sequences, table2 = lab6.sequences, lab6.table2
+REPRODUCTION = lab6.REPRODUCTIONS["saucr"]
+Scale = sequences.Scale
+DISK, GAPS, MEMORY = published.DISK, published.GAPS, published.MEMORY
+NO_MINORITY, SAUCR, VR = published.NO_MINORITY, published.SAUCR, published.VR
 
 # By its number, a sequence of ten must lose what is in memory, and three more do. One leaves too
 # few replicas that can recover. The last words of the file are a mistake.
@@ -76,7 +84,8 @@ for seed in range(int(option("--seeds"))):
 
 
 @pytest.fixture(autouse=True)
-def variants(kit: Kit) -> None:
+def variants(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lab_kits, "reproductions", lambda _: lab6.REPRODUCTIONS)
     patch = kit.reference / "lab6-saucr/variants/disk-durable.patch"
     patch.parent.mkdir(parents=True)
     patch.touch()
@@ -86,7 +95,7 @@ def variants(kit: Kit) -> None:
 
 
 def measured(kit: Kit, system: str, mistake: str) -> None:
-    for name in saucr_figures.programs(system):
+    for name in performance.programs_of(system):
         write_program(kit.binary(name), f"{FIGURES}# {mistake}\n")
 
 
@@ -152,24 +161,24 @@ def test_a_missed_bar_is_named(kit: Kit, system: str, mistake: str, sentence: st
 
 
 def test_the_command_prints_the_table_or_json(expect: Expect, kit: Kit) -> None:
-    said = expect(0, "reproduce", "--saucr", "--quick").out
+    said = expect(0, "reproduce", "saucr", "--quick").out
     assert "every 10th sequence" in said and "498 / 50" in said
-    text = expect(0, "reproduce", "--saucr", "--quick", "--json").out
+    text = expect(0, "reproduce", "saucr", "--quick", "--json").out
     scale = Scale(**json.loads(text)["scale"])
     assert scale == sequences.QUICK
-    assert expect(0, *scale.command().split()[1:]).out == text
+    assert expect(0, *command("saucr", quick=True).split()[1:]).out == text
     mistaken(kit, SAUCR, "LOSES")
-    assert "missed: SAUCR, 5 nodes" in expect(1, "reproduce", "--saucr", "--quick").err
+    assert "missed: SAUCR, 5 nodes" in expect(1, "reproduce", "saucr", "--quick").err
 
 
 def test_the_figures_of_speed_have_bars_and_plots(kit: Kit) -> None:
-    found = saucr_figures.measure(kit, saucr_figures.QUICK)
-    assert saucr_figures.missed(found) == []
-    figures = {figure.name: figure.value for figure in saucr_figures.section(found).figures}
+    found = performance.measure(kit, performance.QUICK)
+    assert performance.missed(found) == []
+    figures = {figure.name: figure.value for figure in performance.section(found).figures}
     assert figures["two dead, to disk-durable, loaded: mean latency grown"] == 0
     assert figures["figure 11, followers first, 55 ms: flushed, mean"] == 2
     assert figures["ssd, 1 client: mean latency, disk-durable, to memory-durable"] == 2.3
-    labels = [plot.labels[-1] for plot in saucr_figures.section(found).plots]
+    labels = [plot.labels[-1] for plot in performance.section(found).plots]
     assert labels == ["64 clients", "workload C"] * 2
     assert len(found["slots"]) == 80
 
@@ -190,7 +199,7 @@ def test_the_figures_of_speed_have_bars_and_plots(kit: Kit) -> None:
 )
 def test_a_missed_bar_of_speed_is_named(kit: Kit, mistake: str, sentences: list[str]) -> None:
     measured(kit, SAUCR, mistake)
-    said = "\n".join(saucr_figures.missed(saucr_figures.measure(kit, saucr_figures.QUICK)))
+    said = "\n".join(performance.missed(performance.measure(kit, performance.QUICK)))
     assert all(sentence in said for sentence in sentences), said
 
 
@@ -201,32 +210,32 @@ def test_a_missed_bar_of_speed_is_named(kit: Kit, mistake: str, sentences: list[
 def test_a_figure_of_a_wrong_run_is_none(kit: Kit, mistake: str, reason: str) -> None:
     measured(kit, SAUCR, mistake)
     with pytest.raises(CannotDo, match=reason):
-        saucr_figures.measure(kit, saucr_figures.QUICK)
+        performance.measure(kit, performance.QUICK)
 
 
 def test_a_students_kit_has_nothing_to_run(expect: Expect, kit: Kit) -> None:
     (kit.reference / "lab6-saucr/variants/disk-durable.patch").unlink()
-    assert "no variants of lab6" in expect(2, "reproduce", "--saucr").reason
+    assert "no variants of lab6" in expect(2, "reproduce", "saucr").reason
 
 
 def test_a_run_that_fails_is_named(expect: Expect, kit: Kit) -> None:
     mistaken(kit, DISK, "DIES")
-    reason = expect(2, "reproduce", "--saucr", "--quick").reason
+    reason = expect(2, "reproduce", "saucr", "--quick").reason
     assert "kit: disk-durable, " in reason  # of several that run side by side
     assert "no result: replica 1 died" in reason
     write_program(kit.binary(f"sequences_{DISK}"), "")
-    assert "it has not run each" in expect(2, "reproduce", "--saucr", "--quick").reason
+    assert "it has not run each" in expect(2, "reproduce", "saucr", "--quick").reason
 
 
 def test_the_check_notices_results_of_another_day(kit: Kit, tmp_path: Path) -> None:
-    path = kit.site / reproduced.SAUCR_RESULTS
+    path = results_path(kit, "saucr")
     path.parent.mkdir(parents=True)
-    path.write_text(sequences.as_text(sequences.measure(kit, sequences.QUICK)))
+    path.write_text(records.text(sequences.measure(kit, sequences.QUICK)))
     context = Context(kit, True, tmp_path)
-    assert sweep.crash_sequences(context).passed == 1
+    assert sweep.of_a_lab(context, "saucr", REPRODUCTION).passed == 1
     mistaken(kit, SAUCR, "LIES")
-    (problem,) = sweep.crash_sequences(context).problems
-    assert "./kit reproduce --saucr --quick --json" in problem
+    (problem,) = sweep.of_a_lab(context, "saucr", REPRODUCTION).problems
+    assert "./kit reproduce saucr --quick --json" in problem
 
 
 def test_every_variant_fits_the_files_that_it_changes(tmp_path: Path) -> None:
@@ -249,10 +258,10 @@ def test_every_variant_fits_the_files_that_it_changes(tmp_path: Path) -> None:
 
 
 def test_the_committed_results_meet_every_bar() -> None:
-    path = this_kit().site / reproduced.SAUCR_RESULTS
+    path = results_path(this_kit(), "saucr")
     committed = json.loads(path.read_text(encoding="utf-8"))
     assert Scale(**committed["scale"]) == sequences.FULL
-    assert table2.missed(committed) == saucr_figures.missed(committed["figures"]) == []
+    assert table2.missed(committed) == performance.missed(committed["figures"]) == []
     for replicas, few, unavailable in ((5, 20, 472), (7, 39, 576)):
         assert cell(committed, SAUCR, NO_MINORITY, replicas)["unavailable"] == few
         assert cell(committed, VR, GAPS, replicas)["unavailable"] == unavailable

@@ -3,22 +3,19 @@
 Five replicas. All figures are exact: the same on every machine.
 """
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from failslow.base import console, parallel, process
-from failslow.base.console import Advance
-from failslow.base.errors import CannotDo
-from failslow.base.kit import Kit
-from failslow.extras.bench.figures import Figure, Plot, Section, bar, number
-from failslow.extras.reproduction.published import DISK, FAULTS, MEMORY, SAUCR, SYSTEMS
+from failslow.extras.for_labs import CannotDo, Kit, figures, programs
+
+from .published import DISK, FAULTS, MEMORY, SAUCR, SYSTEMS
+
+Figure = figures.Figure
+Plot = figures.Plot
 
 RUN = (MEMORY, DISK, SAUCR)
-TIMEOUT_S = 600
 
 SATURATED, LATENCY = 2620, 1420
 """Commands a second: 120 and 65 % of what memory-durable replicas execute with slow disks."""
@@ -63,11 +60,15 @@ class Run:
     seeds: int
     beat_us: int | None = None
     of: str = "figures"
-    """Its program's, see `program`."""
+    """Its program is one of `programs_of`."""
 
-    @property
-    def name(self) -> str:
-        return f"{self.system}, {' '.join(self.words)}"
+    def of_program(self) -> programs.Run:
+        return programs.Run(
+            f"{self.system}, {' '.join(self.words)}",
+            f"{self.of}_{self.system}",
+            (*self.words, "--seeds", str(self.seeds)),
+            () if self.beat_us is None else (("SAUCR_BEAT_US", str(self.beat_us)),),
+        )
 
 
 @dataclass(frozen=True)
@@ -85,23 +86,23 @@ QUICK = Seeds(1, 5, 2, 3)
 FULL = Seeds(3, 100, 20, 50)
 
 
-def programs(system: str) -> list[str]:
+def programs_of(system: str) -> list[str]:
     """The targets that make them, and their files' names."""
     return [f"figures_{system}", f"ycsb_{system}"]
 
 
-def section(document: Json) -> Section:
+def section(document: Json) -> figures.Section:
     """The figures and plots of `measure`, as those of a benchmark."""
     fields = {name: value for name, value in document.items() if name != "slots"}
-    figures = [Figure(**figure) for figure in document["figures"]]
+    found = [Figure(**figure) for figure in document["figures"]]
     plots = [Plot(**plot) for plot in document["plots"]]
-    return Section(**{**fields, "figures": figures, "plots": plots})
+    return figures.Section(**{**fields, "figures": found, "plots": plots})
 
 
 def missed(document: Json) -> list[str]:
     """A sentence for each bar that is missed."""
     return [
-        f"{figure.name} is {number(figure.value)} {figure.unit}, not {bar(figure)}"
+        f"{figure.name} is {figures.number(figure.value)} {figure.unit}, not {figures.bar(figure)}"
         for figure in section(document).figures
         if not figure.passed
     ]
@@ -114,10 +115,14 @@ def load(system: str, seeds: int, *words: str, beat_us: int | None = None) -> Ru
 def measure(kit: Kit, seeds: Seeds) -> Json:
     """As a document. CannotDo if a run fails, or breaks a rule of SAUCR. Requires: the programs are
     built."""
-    results = _Results(kit, seeds)
-    with console.progress("Measuring SAUCR") as advance:
-        results.run(_plan(seeds), advance)
-    return results.document()
+    runs = list(dict.fromkeys(_plan(seeds)))
+    found = programs.lines(kit, "Measuring SAUCR", [run.of_program() for run in runs])
+    lines = dict(zip(runs, found, strict=True))
+    for run, seen in lines.items():
+        for each in seen:
+            if each.pop("violation") and run.system == SAUCR:
+                raise CannotDo(f"{run.of_program().name}: a run breaks a rule of SAUCR")
+    return _Results(seeds, lines).document()
 
 
 def _offered(system: str, seeds: int, rate: int, fault: str = "none", victims: int = 1) -> Run:
@@ -173,37 +178,16 @@ def _plan(seeds: Seeds) -> list[Run]:
     ]
 
 
+@dataclass(frozen=True)
 class _Results:
-    def __init__(self, kit: Kit, seeds: Seeds) -> None:
-        self.kit = kit
-        self.seeds = seeds
-        self.lines: dict[Run, list[Json]] = {}
+    """`lines`: of each seed of a run."""
 
-    def run(self, plan: Sequence[Run], advance: Advance) -> None:
-        runs = list(dict.fromkeys(plan))
-        found = parallel.run_all(runs, self._perform, advance)
-        self.lines = dict(zip(runs, found, strict=True))
-
-    def _perform(self, run: Run) -> list[Json]:
-        argv: list[str | Path] = [
-            self.kit.binary(f"{run.of}_{run.system}"),
-            *run.words,
-            "--seeds",
-            str(run.seeds),
-        ]
-        env = {} if run.beat_us is None else {"SAUCR_BEAT_US": str(run.beat_us)}
-        done = process.run(argv, env=env, timeout_s=TIMEOUT_S)
-        if done.exit_code != 0:
-            raise CannotDo(f"{run.name}: no result: {done.errors.strip() or done.how_it_ended()}")
-        lines: list[Json] = [json.loads(line) for line in done.output.splitlines()]
-        for each in lines:
-            if each.pop("violation") and run.system == SAUCR:
-                raise CannotDo(f"{run.name}: a run breaks a rule of SAUCR")
-        return lines
+    seeds: Seeds
+    lines: Mapping[Run, list[Json]]
 
     def document(self) -> Json:
         """The figures and plots as those of a benchmark, and figure 9 by slots of 10 ms."""
-        found = Section(
+        found = figures.Section(
             "saucr",
             "SAUCR in the simulator",
             TEXT,
@@ -339,21 +323,21 @@ class _Results:
         usual = [each for beat, each in found.items() if beat >= 10_000]
         least = min(each["per_second"] for each in usual) / best
         slow = max(each["slow"] / (each["slow"] + each["fast"]) for each in usual)
-        figures = [
+        rows = [
             Figure("beats of 10 ms and more: puts, to the best", 100 * least, "%", 95),
             Figure("beats of 10 ms and more: commands in slow mode", 100 * slow, "%", 1, True),
         ]
         for beat, each in found.items():
             name = f"figure 10, beats of {beat / 1000:g} ms"
-            figures += [
+            rows += [
                 Figure(f"{name}: puts", each["per_second"], "/s"),
                 Figure(f"{name}: in slow mode", each["slow"] / WINDOW_S, "/s"),
                 Figure(f"{name}: flushes of a follower", each["flushes"] / WINDOW_S / 4, "/s"),
             ]
-        return figures
+        return rows
 
     def _by_gap(self) -> list[Figure]:
-        figures = []
+        rows = []
         for order, enough in ENOUGH_FROM_MS.items():
             found = {
                 gap: [each["flushed"] for each in self.lines[_gap(order, gap, self.seeds.gap)]]
@@ -361,22 +345,22 @@ class _Results:
             }
             least = min(min(flushed) for gap, flushed in found.items() if gap >= enough)
             name = f"{order}, gaps of {enough} ms and more, {self.seeds.gap} seeds: flushed, least"
-            figures.append(Figure(name, least, "replicas", MINORITY))
-            figures += [
+            rows.append(Figure(name, least, "replicas", MINORITY))
+            rows += [
                 Figure(f"figure 11, {order}, {gap} ms: flushed, mean", fmean(flushed), "replicas")
                 for gap, flushed in found.items()
             ]
-        return figures
+        return rows
 
     def _table_1(self) -> list[Figure]:
-        figures = []
+        rows = []
         for profile, printed in RATIOS.items():
             disk, memory = (
                 self.lines[_closed(system, 1, profile, 1)][0]["mean_us"]
                 for system in (DISK, MEMORY)
             )
             name = f"{profile}, 1 client: mean latency"
-            figures += [
+            rows += [
                 Figure(f"{name}, memory-durable", memory, "us"),
                 Figure(f"{name}, disk-durable, to memory-durable", disk / memory, "x"),
                 Figure(
@@ -387,21 +371,21 @@ class _Results:
                     True,
                 ),
             ]
-        return figures
+        return rows
 
     def _workload(self, profile: str, name: str, system: str) -> float:
         return float(self.lines[_workload(system, profile, name)][0]["per_second"])
 
     def _to_memory(self) -> list[Figure]:
         """The lower one of the two profiles."""
-        figures = []
+        rows = []
         for name, least in LEAST_TO_MEMORY.items():
             found = min(
                 self._workload(profile, name, SAUCR) / self._workload(profile, name, MEMORY)
                 for profile in RATIOS
             )
-            figures.append(Figure(f"workload {name}: to memory-durable", 100 * found, "%", least))
-        return figures
+            rows.append(Figure(f"workload {name}: to memory-durable", 100 * found, "%", least))
+        return rows
 
     def _ycsb(self, profile: str) -> Plot:
         return Plot(

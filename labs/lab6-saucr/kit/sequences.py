@@ -3,19 +3,15 @@
 The results, with its other figures, are a JSON document: it is printed, and the handbook draws it.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
-from failslow.base import console, parallel, process, records
-from failslow.base.errors import CannotDo
-from failslow.base.kit import Kit
-from failslow.build import cmake
-from failslow.extras.reproduction import saucr_figures
-from failslow.extras.reproduction.published import (
+from failslow.extras.for_labs import CannotDo, Kit, programs
+
+from . import performance
+from .published import (
     AT_ONCE,
     DISK,
     GAPS,
@@ -26,7 +22,6 @@ from failslow.extras.reproduction.published import (
     SEQUENCES,
     VR,
 )
-from failslow.lab.mutants import variants_of
 
 LAB = "lab6"
 RUN = (MEMORY, DISK, SAUCR)
@@ -36,7 +31,6 @@ CRASHES = {GAPS: "gaps", AT_ONCE: "at-once"}
 """By their words in the table, those of the programs."""
 
 PER_SHARE = 50
-TIMEOUT_S = 600
 
 CORRECT = "correct"
 UNAVAILABLE = "unavailable"
@@ -52,12 +46,8 @@ class Scale:
     every: int
 
     @property
-    def seeds(self) -> saucr_figures.Seeds:
-        return saucr_figures.FULL if self == FULL else saucr_figures.QUICK
-
-    def command(self) -> str:
-        """The command line that gives these results."""
-        return f"./kit reproduce --saucr{' --quick' if self == QUICK else ''} --json"
+    def seeds(self) -> performance.Seeds:
+        return performance.FULL if self == FULL else performance.QUICK
 
 
 QUICK = Scale(every=10)
@@ -73,30 +63,33 @@ class Share:
     crashes: str
     numbers: range
 
-    @property
-    def name(self) -> str:
-        return (
-            f"{self.system}, {self.replicas} replicas, {self.crashes}, from {self.numbers.start} on"
+    def of_program(self) -> programs.Run:
+        words = (
+            f"--system={self.system}",
+            f"--replicas={self.replicas}",
+            f"--crashes={CRASHES[self.crashes]}",
+            f"--first={self.numbers.start}",
+            f"--count={len(self.numbers)}",
+            f"--every={self.numbers.step}",
         )
-
-
-def as_text(results: Json) -> str:
-    return records.text(results)
+        first = f"{self.replicas} replicas, {self.crashes}, from {self.numbers.start} on"
+        return programs.Run(f"{self.system}, {first}", _program(self.system), words)
 
 
 def measure(kit: Kit, scale: Scale) -> Json:
     """CannotDo if something does not build or run, and for a student's kit: it has no variants."""
-    if not variants_of(kit, LAB):
-        raise CannotDo(f"this kit has no variants of {LAB}'s reference: courses keep them")
-    programs = [
-        name for system in RUN for name in (_program(system), *saucr_figures.programs(system))
+    targets = [
+        name for system in RUN for name in (_program(system), *performance.programs_of(system))
     ]
-    cmake.build(kit, targets=programs, what="SAUCR and others")
+    programs.build(kit, targets, variants_of_lab=LAB)
     shares = plan(scale)
-    with console.progress("Running the crash sequences") as advance:
-        found = parallel.run_all(shares, lambda share: _perform(kit, share), advance)
+    of_programs = [share.of_program() for share in shares]
+    found = programs.lines(kit, "Running the crash sequences", of_programs)
+    for share, run, lines in zip(shares, of_programs, found, strict=True):
+        if [each["number"] for each in lines] != list(share.numbers):
+            raise CannotDo(f"{run.name}: no result: it has not run each of its sequences")
     cells = document(scale, dict(zip(shares, found, strict=True)))
-    return cells | {"figures": saucr_figures.measure(kit, scale.seeds)}
+    return cells | {"figures": performance.measure(kit, scale.seeds)}
 
 
 def plan(scale: Scale) -> list[Share]:
@@ -126,29 +119,6 @@ def document(scale: Scale, observed: Mapping[Share, Sequence[Json]]) -> Json:
 def _program(system: str) -> str:
     """The target that makes it, and its file's name."""
     return f"sequences_{system}"
-
-
-def _perform(kit: Kit, share: Share) -> list[Json]:
-    argv: list[str | Path] = [
-        kit.binary(_program(share.system)),
-        f"--system={share.system}",
-        f"--replicas={share.replicas}",
-        f"--crashes={CRASHES[share.crashes]}",
-        f"--first={share.numbers.start}",
-        f"--count={len(share.numbers)}",
-        f"--every={share.numbers.step}",
-    ]
-    try:
-        done = process.run(argv, timeout_s=TIMEOUT_S)
-        reason = done.errors.strip() or done.how_it_ended()
-        if done.exit_code == 0:
-            lines = [json.loads(line) for line in done.output.splitlines()]
-            if [each["number"] for each in lines] == list(share.numbers):
-                return lines
-            reason = "it has not run each of its sequences"
-    except (OSError, ValueError) as error:
-        reason = str(error)
-    raise CannotDo(f"{share.name}: no result: {reason}")
 
 
 def _cells(system: str, replicas: int, crashes: str, seen: Sequence[Json]) -> list[Json]:

@@ -3,17 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from failslow.extras.reproduction.published import (
-    DISK,
-    GAPS,
-    MEMORY,
-    SAUCR,
-    SYSTEMS,
-    TABLE_2,
-    VR,
-)
-from failslow.extras.reproduction.tables import Results, Table
-from failslow.measurement.formatting import percent
+from failslow.extras.for_labs import reproduction
+
+from .published import DISK, GAPS, MEMORY, SAUCR, SYSTEMS, TABLE_2, VR
 
 OUTCOMES = {
     "total": "total",
@@ -28,7 +20,7 @@ are 50 and 41 %; losses are possible in 54 and 45 % of ours."""
 Cell = Mapping[str, Any]
 
 
-def table(results: Results) -> Table:
+def table(results: reproduction.Results) -> reproduction.Table:
     rows: list[tuple[str, ...]] = []
     for cell in results["cells"]:
         printed = TABLE_2[cell["system"], cell["replicas"], cell["scenario"]]
@@ -37,7 +29,7 @@ def table(results: Results) -> Table:
         nodes = str(cell["replicas"])
         rows.append((SYSTEMS[cell["system"]], nodes, cell["scenario"], *figures, differ))
     every = results["scale"]["every"]
-    return Table(
+    return reproduction.Table(
         title="Table 2 of document 003 / ours" + (f", every {every}th sequence" * (every > 1)),
         heads=("system", "nodes", "crashes", *OUTCOMES.values(), "not as its model"),
         rows=rows,
@@ -45,7 +37,7 @@ def table(results: Results) -> Table:
     )
 
 
-def _note(results: Results) -> str:
+def _note(results: reproduction.Results) -> str:
     must = [
         f"{cell['certain']} and {cell['possible']} of {cell['replicas']} replicas"
         for cell in results["cells"]
@@ -57,7 +49,7 @@ def _note(results: Results) -> str:
     )
 
 
-def missed(results: Results) -> list[str]:
+def missed(results: reproduction.Results) -> list[str]:
     """A sentence for each bar that these results miss."""
     return [sentence for cell in results["cells"] for sentence in _missed(cell)]
 
@@ -75,5 +67,6 @@ def _missed(cell: Cell) -> Iterator[str]:
     if cell["system"] == MEMORY:
         least, most = LOSES[cell["replicas"]]
         if not least <= cell["lost"] / total <= most:
-            lost = percent(cell["lost"] / total)
-            yield f"{of}: {lost} lose data, not {percent(least)} to {percent(most)}"
+            shares = (cell["lost"] / total, least, most)
+            lost, low, high = map(reproduction.percent, shares)
+            yield f"{of}: {lost} lose data, not {low} to {high}"

@@ -10,8 +10,9 @@ from failslow.lab.labs import load_labs
 
 KIT = this_kit()
 LAB = load_labs(KIT).get("lab6")
-saucr = lab_kits.load(KIT, LAB)
-assert saucr is not None
+lab6 = lab_kits.load(KIT, LAB)
+assert lab6 is not None
+saucr = lab6.real_processes
 
 
 def pairs(*lost: float) -> list[tuple[Result, Result]]:

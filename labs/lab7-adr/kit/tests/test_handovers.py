@@ -4,28 +4,27 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from failslow.base.errors import CannotDo
 from failslow.base.kit import this_kit
-from failslow.extras.bench import load
+from failslow.extras import lab_kits
 from failslow.extras.cluster import tables
 from failslow.extras.cluster.status import RUNS, ReplicaStatus
-from failslow.extras.commands import handovers
-from failslow.extras.commands.handovers import Handover
-from failslow.extras.faults.bench import LabBench
 from failslow.extras.faults.experiment import SLOW, Run
-from failslow.extras.faults.targets import Place
 from failslow.extras.faults.verdict import FAIL, INCONCLUSIVE, PASS
 from failslow.extras.replay import html_report, recording, rows
 from failslow.extras.replay.rows import rows_of
 from failslow.lab.labs import load_labs
 from recordings import Recording
 
-VIEW = load_labs(this_kit()).get("lab7").cluster
-assert VIEW is not None
+KIT = this_kit()
+LAB7 = load_labs(KIT).get("lab7")
+lab7, VIEW = lab_kits.load(KIT, LAB7), LAB7.cluster
+assert lab7 is not None and VIEW is not None
+handovers = lab7.handovers
+Handover = handovers.Handover
 SHOWS = {shown.name: shown for shown in VIEW.shows}
 SUBJECT = html_report.Subject("lab7", "HandOver.ToAWellPeer", "It works.", "7", True, ())
 
@@ -61,7 +60,7 @@ def test_health_has_a_table_of_its_own() -> None:
         *("replica", "processor", "disk", "network", "suspects", "handed over to")
     ]
     assert [next(column.cells) for column in health.columns] == ["0", "-", "-", "-", "itself", "-"]
-    lab6 = load_labs(this_kit()).get("lab6").cluster
+    lab6 = load_labs(KIT).get("lab6").cluster
     assert lab6 is not None
     assert len(tables.replicas_tables(lab6, [replica])) == 1
 
@@ -204,19 +203,6 @@ def test_the_table_has_a_line_for_each_run() -> None:
     ]
 
 
-# ---- a benchmark ----
-
-
-def test_a_new_leader_is_told_from_a_lost_measurement() -> None:
-    told = {"puts_per_second": 1, "mean_us": 1, "client_cpu_share": 0}
-    told["percentiles_us"] = [[500, 1], [990, 1]]
-    with pytest.raises(load.LeaderChanged):
-        load.parse(json.dumps(told | {"leader_changes": 1}))
-    with pytest.raises(CannotDo) as lost:
-        load.parse("{}")
-    assert not isinstance(lost.value, load.LeaderChanged)
-
-
 @pytest.mark.parametrize(
     ("lab", "target", "asked"),
     [("lab7", "leader", True), ("lab7", "follower", False), ("lab2", "leader", False)],
@@ -224,5 +210,4 @@ def test_a_new_leader_is_told_from_a_lost_measurement() -> None:
 def test_only_a_leader_that_hands_over_has_runs_of_its_own(
     lab: str, target: str, asked: bool
 ) -> None:
-    bench = LabBench(kit=this_kit(), place=cast(Place, None), lab=load_labs(this_kit()).get(lab))
-    assert handovers.are_asked(bench, target) is asked
+    assert (target in lab_kits.slow_runs_of(KIT, load_labs(KIT).get(lab))) is asked
