@@ -116,6 +116,7 @@ def expect_rows(out: Path, designs: dict[str, str]) -> None:
     """Equal designs have equal scores."""
     with (out / CSV_NAME).open(encoding="utf-8", newline="") as file:
         rows = {row["name"]: row for row in csv.DictReader(file)}
+    assert len(designs) == SUBMISSIONS
     scores = defaultdict(set)
     for name, design in designs.items():
         assert rows[name]["score"] and not rows[name]["remark"], rows[name]

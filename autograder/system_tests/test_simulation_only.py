@@ -14,7 +14,9 @@ def test_the_programs_of_the_simulator_are_left(kit: Kit, tmp_path: Path) -> Non
     assert done.exit_code == 0, done.output
     listed = process.run(["ninja", "-C", tmp_path, "-t", "targets", "all"]).output
     targets = {line.partition(":")[0] for line in listed.splitlines()}
-    for lab in load_labs(kit).by_id:
+    labs = load_labs(kit).by_id
+    assert labs
+    for lab in labs:
         assert f"{lab}_public_sim" in targets
         assert {f"{lab}_replica", f"{lab}_real", f"{lab}_public_sealed"}.isdisjoint(targets)
     assert {"depfast_real", "depfast_sealed", "depfast_sandbox"}.isdisjoint(targets)

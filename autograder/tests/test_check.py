@@ -458,7 +458,7 @@ def test_measured_labs_are_measured_with_many_keys(
         ("CLOSE", 1): 1,
         ("CLOSE", None): 1,
     }
-    assert all(scope.rows is None for _, scope, _ in grades_asked if scope.seeds is None)
+    assert [scope.rows for _, scope, _ in grades_asked if scope.seeds is None] == [None] * 3
     keys = {key.fingerprint for _, _, key in grades_asked}
     assert len(keys) == 2
     for fingerprint in keys:

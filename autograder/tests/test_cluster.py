@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from demands import some
 from failslow.base.kit import Kit
 from failslow.extras.cluster import replica_processes, start
 from failslow.extras.cluster.replica_processes import Process
@@ -21,7 +22,7 @@ from running import Cluster, Expect
 def test_each_replica_is_a_process_that_outlives_the_command(cluster: Cluster) -> None:
     cluster.up()
     assert cluster.numbers() == [0, 1, 2]
-    assert all(os.getsid(pid) == pid for pid in cluster.pids())
+    assert all(os.getsid(pid) == pid for pid in some(cluster.pids()))
     replicas = cluster.status()
     assert [replica["port"] for replica in replicas] == cluster.ports()
     assert [replica["pid"] for replica in replicas] == cluster.pids()
@@ -89,7 +90,7 @@ def test_down_ends_this_cluster_and_no_other(cluster: Cluster, expect: Expect) -
     other.up()
     running = cluster.pids()
     out = cluster.expect(0, "down").out
-    assert all(f"(pid {pid}): ended by SIGTERM" in out for pid in running)
+    assert all(f"(pid {pid}): ended by SIGTERM" in out for pid in some(running))
     assert cluster.pids() == []
     assert len(other.pids()) == 3
     assert "no replica runs" in cluster.expect(0, "down").out
@@ -162,7 +163,7 @@ def test_up_is_refused_while_the_cluster_runs(cluster: Cluster) -> None:
     cluster.up()
     running = cluster.pids()
     said = cluster.up(code=2).err
-    assert all(f"pid {pid}" in said for pid in running)
+    assert all(f"pid {pid}" in said for pid in some(running))
     assert f"./kit cluster down --data {cluster.data}" in said
     assert cluster.pids() == running
 
@@ -173,7 +174,7 @@ def test_leftovers_of_a_removed_directory_are_named_and_ended(cluster: Cluster) 
     shutil.rmtree(cluster.data)
     said = cluster.up(code=2).err
     assert "an earlier cluster whose cluster.json is gone" in said
-    for process in left:
+    for process in some(left):
         assert f"pid {process.pid}, port {process.port}" in said
     assert f"pid {left[0].pid}" in cluster.expect(2, "status").err
     cluster.expect(0, "down")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from demands import some
 from failslow.base import process
 from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit, this_kit
@@ -199,6 +200,6 @@ def test_the_linker_compiles_nothing_and_has_walls(
     links = [words for words in commands if "-c" not in words]
     assert links
     assert all({"-fno-lto", "-fno-use-linker-plugin"} <= {*words} for words in links)
-    assert all(words[0].endswith(sandbox.COMPILER_SANDBOX) for words in commands)
+    assert all(words[0].endswith(sandbox.COMPILER_SANDBOX) for words in some(commands))
     compilers = [words[words.index("--") + 1 :] for words in commands]
     assert not [word for words in compilers for word in words[1:] if str(kit.root) in word]

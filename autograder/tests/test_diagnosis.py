@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from demands import some
 from failslow import cli
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit, this_kit
@@ -118,7 +119,7 @@ ALL = scoring.points(LAB)
 def test_labels_are_permuted_by_the_key() -> None:
     orders = {tuple(each.truth.variant for each in subjects(KIT, LAB, key)) for key in COURSES}
     assert len(orders) > len(COURSES) / 2
-    for position in range(len(labels(LAB))):
+    for position in some(range(len(labels(LAB)))):
         assert len({order[position] for order in orders}) == len(labels(LAB))
     assert LAB.diagnosis is not None
     assert all(set(order) == set(LAB.diagnosis.variants) for order in orders)
@@ -144,7 +145,7 @@ def test_the_right_answers_have_all_points() -> None:
         text = material.right_answers(observed)
         assert parse(text).complaints == []
         assert score(text, observed) == ALL == 15
-        assert all(each.passed for each in scoring.judge(parse(text), observed))
+        assert all(each.passed for each in some(scoring.judge(parse(text), observed)))
 
 
 def test_the_template_earns_nothing_and_names_every_label() -> None:
@@ -349,7 +350,7 @@ def test_the_same_answer_for_every_label_earns_little(key: CourseKey) -> None:
 
 def test_feedback_does_not_tell_the_answer() -> None:
     observed = observed_of()
-    for each in observed:
+    for each in some(observed):
         truth = each.subject.truth
         given = {name: wrong(name, getattr(truth, name), each.subject.label) for name in FIELDS}
         text = as_text(
@@ -364,7 +365,7 @@ def test_feedback_does_not_tell_the_answer() -> None:
 
 
 def test_evidence_must_show_the_fault() -> None:
-    for each in observed_of():
+    for each in some(observed_of()):
         truth = each.subject.truth
         shown = [found for found in each.evidence.values() if scoring.shows(found, each)]
         assert shown
@@ -374,7 +375,7 @@ def test_evidence_must_show_the_fault() -> None:
 
 def test_a_wait_for_a_quorum_shows_the_reference() -> None:
     (healthy,) = [each for each in observed_of() if each.subject.truth.variant == "reference"]
-    for found in healthy.evidence.values():
+    for found in some(healthy.evidence.values()):
         given = Answers({healthy.subject.label: {"evidence": found.id}})
         shown = found.kind == "green-edge" and found.replica == healthy.subject.leader
         assert bool(scoring.judge(given, (healthy,))[0].score) == shown
@@ -421,11 +422,11 @@ def test_the_material_names_labels_and_no_variants(
         "reference",
         "transient-performance",  # a kind of warning, too
     }
-    for path, name in zip(files, names, strict=True):
+    for path, name in some(zip(files, names, strict=True)):
         text = path.read_text()
         assert not [secret for secret in secrets if secret in text or secret in name], name
     page = (out / "B" / "slow.html").read_text()
-    assert all(each.id in page for each in observed[1].evidence.values())
+    assert all(each.id in page for each in some(observed[1].evidence.values()))
     assert "from 5.0 s to 10 s" in page
     numbers = [
         each["number"] for each in json.loads((out / "B/slow.json").read_text())["observations"]
@@ -494,9 +495,9 @@ def test_answers_to_the_material_of_another_course_are_told_in_one_line(
     observed: tuple[Observed, ...],
 ) -> None:
     ours = course.fingerprint(course_key.DEVELOPMENT)
-    assert all(row.earned for row in graded(material.right_answers(observed, ours).encode()))
+    assert all(row.earned for row in some(graded(material.right_answers(observed, ours).encode())))
     rows = graded(material.right_answers(observed, "12ab").encode())
-    assert all(row.score == 0 for row in rows)
+    assert all(row.score == 0 for row in some(rows))
     said = f"the answers are to material 12ab, and this course's is {ours}"
     assert {row.output.splitlines()[0] for row in rows} == {said}
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from demands import some
 from failslow.base import process
 from failslow.base.errors import CannotDo, CouldNotGrade
 from failslow.base.kit import Kit
@@ -93,7 +94,7 @@ def test_the_parts_stand_first_and_have_no_points_of_their_own(grader: Grader) -
 
 
 def test_a_passed_row_says_how_far_it_is_from_its_limits(grader: Grader) -> None:
-    for row in slow(grader.grade(0, "", "")):
+    for row in some(slow(grader.grade(0, "", ""))):
         assert row["output"].startswith("Within all limits: throughput 0 % (limit 5 %), latency 0")
 
 
@@ -303,7 +304,7 @@ def test_misbehaviour_in_the_measurement_scores_zero(grader: Grader) -> None:
     content = grader.grade(1, "", "MISBEHAVES")
     assert content["score"] == 110
     assert "replica 1 died" in json.dumps(rows(content))
-    for row in slow(content):  # the capacity run: without a capacity there is no other
+    for row in some(slow(content)):  # the capacity run: without a capacity there is no other
         assert ",low-jitter,capacity,none,3000/s --seed" in row["output"]
 
 
@@ -344,7 +345,7 @@ def test_nondeterminism_voids_the_lab_and_shows_where(grader: Grader) -> None:
     assert sum(fills) == 255
     assert fills[0] % 2 == 1
     assert fills[1] > 0
-    assert all(test["output"].startswith("Scored 0") for test in rows(content)[1:])
+    assert all(test["output"].startswith("Scored 0") for test in some(rows(content)[1:]))
 
 
 @pytest.mark.parametrize("behaviour", ["SEGFAULT", "EXIT3", "NORESULT", "LIES", "TWINS_DIE"])
@@ -371,7 +372,7 @@ def test_a_hidden_test_without_a_verdict_shows_no_name(grader: Grader) -> None:
 def test_in_every_test_the_replicas_have_twins(grader: Grader, test: str) -> None:
     first, *others = rows(grader.grade(1, f"NONDETERMINISTIC:{test}"))
     assert "run 2:  deliver from" in first["output"]
-    assert all(other["output"].startswith("Scored 0") for other in others)
+    assert all(other["output"].startswith("Scored 0") for other in some(others))
 
 
 def test_a_measured_run_is_compared_too(grader: Grader) -> None:
@@ -380,7 +381,7 @@ def test_a_measured_run_is_compared_too(grader: Grader) -> None:
     (first,) = (row for row in failed(content) if row["extra_data"]["id"] == "determinism")
     assert first["output"].startswith("In slow_follower with 3 replicas")
     assert "run 2:  deliver from" in first["output"]
-    assert all(row["output"].startswith("Scored 0") for row in slow(content))
+    assert all(row["output"].startswith("Scored 0") for row in some(slow(content)))
 
 
 def test_a_test_without_a_verdict_voids_nothing(grader: Grader) -> None:
@@ -448,7 +449,7 @@ def test_after_the_end_of_a_grading_nothing_begins(grader: Grader, tmp_path: Pat
     assert {*missing.values()} == {"the grading ran out of time"}
     assert len(missing) == 16
     lost = failed(content)
-    assert all("The grading ended before" in row["output"] for row in lost)
+    assert all("The grading ended before" in row["output"] for row in some(lost))
     assert "no verdict on 16 of the tests (210 points)" in content["output"]
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from demands import some
 from failslow.base import process
 from failslow.build import references
 
@@ -163,9 +164,13 @@ def test_given_sources_pin_the_constants_of_outer_namespaces() -> None:
             outer.setdefault(name, set()).update(NAMESPACE.findall(header.read_text()))
     labs = root / "labs"
     given = [*labs.glob("*/driver/*"), *labs.glob("*/contract/*_base*.cc")]
-    for path in given:
+    used = [
+        (path, name)
+        for path in given
+        for name in {*re.findall(r"(?<![\w:])(k[A-Z]\w*)", path.read_text())} & outer.keys()
+    ]
+    for path, name in some(used):
         text = path.read_text()
-        for name in {*re.findall(r"(?<![\w:])(k[A-Z]\w*)", text)} & outer.keys():
-            is_own = re.search(rf"(?:constexpr|const) [\w:<>]+ {name}\b", text)
-            is_nearest = {*NAMESPACE.findall(text)} <= outer[name]
-            assert is_own or is_nearest or f"using depfast::{name};" in text, f"{path}: {name}"
+        is_own = re.search(rf"(?:constexpr|const) [\w:<>]+ {name}\b", text)
+        is_nearest = {*NAMESPACE.findall(text)} <= outer[name]
+        assert is_own or is_nearest or f"using depfast::{name};" in text, f"{path}: {name}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from demands import some
 from failslow.base.kit import Kit, this_kit
 from failslow.extras.check import sweep
 from failslow.extras.check.step import Context
@@ -203,7 +204,7 @@ def test_the_pages_ask_for_every_part(committed: dict[str, Any]) -> None:
 def test_the_committed_results_have_the_papers_shape(committed: dict[str, Any]) -> None:
     checks = committed["windows"]
     assert checks == 36
-    for variant in VARIANTS:
+    for variant in some(VARIANTS):
         healthy, slow = (summary(committed, variant, slow)["warnings"] for slow in (False, True))
         assert healthy == {}
         assert slow["transient-performance"] >= checks - 1

@@ -2,6 +2,7 @@
 
 import pytest
 
+from demands import some
 from failslow.base.errors import CannotDo
 from failslow.measurement.run_names import name_of, parse
 from failslow.measurement.runs import FLAPPING, LATENCY, NORMAL, UNDER
@@ -9,8 +10,8 @@ from test_scoring import PILOTS, PLAN, SETTINGS, seed_of
 
 
 def test_each_run_of_a_measurement_has_a_name() -> None:
-    for row in SETTINGS.rows:
-        for run in PLAN.slow(row):
+    for row in some(SETTINGS.rows):
+        for run in some(PLAN.slow(row)):
             for one in (run, run.with_fault(NORMAL)):
                 named = parse(name_of(row, one, 900.5), SETTINGS, seed_of, run.seed)
                 assert (named.row, named.run, named.rate) == (row, one, 900.5)

@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from demands import some
 from failslow.base import yaml_file
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit, this_kit
@@ -23,7 +24,7 @@ def test_every_row_has_a_baseline_and_a_description_at_every_strength() -> None:
         settings = load_settings(kit, lab)
         assert settings.total_points == lab.part(lab.measurement.part).points
         assert settings.worlds or set(settings.baselines) == set(settings.loads)
-        for row in settings.rows:
+        for row in some(settings.rows):
             texts = [
                 settings.at(lambda _, count, index=index: index % count).describe(row)
                 for index in range(len(settings.strengths[row.fault]))
@@ -36,13 +37,11 @@ def test_the_strengths_are_those_of_the_catalogue() -> None:
     kit = this_kit()
     header = (kit.root / "framework" / "faults" / "catalogue.h").read_text()
     known = set(re.findall(r'Preset\{\s*"([^"]+)"', header))
-    for lab in load_labs(kit).by_id.values():
-        if lab.measurement:
-            settings = load_settings(kit, lab)
-            for strengths in settings.strengths.values():
-                named = [each.preset for each in strengths]
-                assert len(set(named)) == len(named)
-                assert {*named} <= known | {NORMAL}
+    for lab in some(lab for lab in load_labs(kit).by_id.values() if lab.measurement):
+        for strengths in some(load_settings(kit, lab).strengths.values()):
+            named = [each.preset for each in strengths]
+            assert len(set(named)) == len(named)
+            assert {*named} <= known | {NORMAL}
 
 
 def test_the_course_key_draws_the_strengths() -> None:
@@ -51,7 +50,7 @@ def test_the_course_key_draws_the_strengths() -> None:
         settings.drawn(partial(course_key.seed, course_key.CourseKey(base.encode())))
         for base in "abcdefgh"
     ]
-    assert all(len(each) == 1 for one in drawn for each in one.strengths.values())
+    assert all(len(each) == 1 for one in drawn for each in some(one.strengths.values()))
     assert len({one.strength("cpu-slow").preset for one in drawn}) > 1
     assert len({tuple(s[0].preset for s in one.strengths.values()) for one in drawn}) > 2
     assert drawn[0].drawn(lambda purpose, index: 1) == drawn[0]

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from demands import some
 from failslow.base import process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit, this_kit
@@ -410,7 +411,7 @@ def test_all_that_a_replica_has_started_ends_with_it(tmp_path: Path, stranger: i
         assert mine.family(0) == [], "its first process is the replica"
         mine.start(0)
         eventually(lambda: len(mine.family(0)) == 5)
-        assert not any(replica_processes.lives(each.pid) for each in processes), (
+        assert not any(replica_processes.lives(each.pid) for each in some(processes)), (
             "or its port is used"
         )
         processes = mine.family(0)
