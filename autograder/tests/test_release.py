@@ -23,6 +23,7 @@ from failslow.extras.release import (
     students,
     tree,
 )
+from failslow.lab import unwritten
 from failslow.lab.labs import load_labs
 from running import Expect
 
@@ -319,6 +320,11 @@ def test_a_library_is_compiled_without_precompiled_headers() -> None:
 
 
 # --- The labs that others are built on ---
+
+
+def test_a_students_kit_knows_the_starters(released: Kit) -> None:
+    assert released.stubs.is_file()
+    assert unwritten.load_stubs(released) == unwritten.load_stubs(KIT)
 
 
 def test_only_labs_on_the_reference_give_it(kit: Kit) -> None:

@@ -11,6 +11,7 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras.release import catch_up, leaks, processors, repository, tree
 from failslow.extras.site import build as site
+from failslow.lab import unwritten
 
 ANSWERS = "kv_answers"
 """The library that lab 3's tests need. Its sources are an answer to the lab."""
@@ -91,6 +92,7 @@ def _fill(kit: Kit, to: Path, libraries: Mapping[str, Path]) -> None:
     _use_students_labs(to / "docker-compose.yml")
     _copy(README, to / "README.md", 0o644)
     _write_commands(kit.root / COMMANDS, to / COMMANDS)
+    unwritten.save_stubs(Kit(to))
     for processor, library in libraries.items():
         _copy(library, to / ANSWERS_DIRECTORY / processor / library.name, 0o644)
 
