@@ -85,6 +85,7 @@ def measurement(part: str, victim: str) -> str:
         ("needs: []", "needs: [lab7]", "unknown lab 'lab7'"),
         ("needs: []", "needs: [lab2]", "'lab2' is not an earlier lab"),
         ("needs: []", "needs: []\ncolour: red", "'colour' was unexpected"),
+        ("needs: []", "needs: []\nonly_in_clusters: [lab7]", "'lab7' is not among the needed"),
         ("quorum_event.cc]", "../raft.cc]", "files/1: "),
         ("directory: lab1-quorum-event", "directory: elsewhere", "is not where the file is"),
         ("id: lab1\n", "id: lab9\n", "'lab9' does not begin the directory's name"),

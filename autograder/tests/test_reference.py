@@ -7,7 +7,7 @@ import pytest
 from failslow.base.errors import CannotDo
 from failslow.base.kit import this_kit
 from failslow.lab.labs import load_labs
-from failslow.lab.reference import changed_files, fast_tree, whole_files
+from failslow.lab.reference import changed_files, fast_tree, starting_files, whole_files
 from failslow.lab.submission import collect
 
 PATCH = """\
@@ -57,3 +57,12 @@ def test_tuned_files_lie_over_the_labs_that_use_them() -> None:
     differ = {path.split("/")[0] for path, content in files.items() if plain[path] != content}
     assert differ == {"lab2-raft"}
     assert set(files) < set(plain)
+
+
+def test_a_lab_begins_with_copies_of_the_lab_that_it_replaces() -> None:
+    kit = this_kit()
+    labs = load_labs(kit)
+    assert starting_files(kit, labs, labs.get("lab5")) == {}
+    copies = starting_files(kit, labs, labs.get("lab4"))
+    answer = kit.reference / "lab2-raft"
+    assert copies == {name: (answer / name).read_bytes() for name in ("raft.h", "raft.cc")}

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,8 @@ from failslow.extras.release import (
     students,
     tree,
 )
-from failslow.lab.labs import load_labs
+from failslow.lab import unwritten
+from failslow.lab.labs import Labs, load_labs
 from running import Expect
 
 KIT = this_kit()
@@ -324,6 +326,11 @@ def test_a_library_is_compiled_without_precompiled_headers() -> None:
 # --- The labs that others are built on ---
 
 
+def test_a_students_kit_knows_the_starters(released: Kit) -> None:
+    assert released.stubs.is_file()
+    assert unwritten.load_stubs(released) == unwritten.load_stubs(KIT)
+
+
 def test_only_labs_on_the_reference_give_it(kit: Kit) -> None:
     assert catch_up.headers(kit) == set()
     lab_yaml = kit.labs / "lab2-raft" / "lab.yaml"
@@ -352,6 +359,40 @@ def test_given_headers_are_no_leak_and_sources_are(
         release(checkout, tmp_path / "again")
 
 
+def test_a_lab_on_the_reference_begins_with_the_references_raft(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert catch_up.starts(KIT) == {}
+    labs = load_labs(KIT)
+    lab7 = replace(labs.get("lab7"), base="reference")
+    monkeypatch.setattr(catch_up, "load_labs", lambda _: Labs(labs.by_id | {"lab7": lab7}))
+    given = catch_up.starts(KIT)
+    assert [*given] == ["labs/lab7-adr/src/raft.h", "labs/lab7-adr/src/raft.cc"]
+    assert catch_up.starts(KIT, left_out=[lab7]) == {}
+    # Lab 2's, but for the parameter that lab 7's given code passes.
+    for name, content in zip(("raft.h", "raft.cc"), given.values(), strict=True):
+        answer = (KIT.reference / "lab2-raft" / name).read_text().splitlines()
+        changed = [line for line in content.decode().splitlines() if line not in answer]
+        assert 1 <= len(changed) <= 5
+        assert "adr::HealthView& health" in "\n".join(changed)
+
+
+def test_a_file_that_a_lab_begins_with_is_no_leak_in_its_place_alone(
+    checkout: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = (checkout.root / "reference-solutions/lab1/quorum.cc").read_bytes()
+    given = {"labs/lab7/src/quorum.cc": answer}
+    monkeypatch.setattr(catch_up, "starts", lambda _: given)
+    told: list[str] = []
+    students.write(checkout, tmp_path / "out", False, told.append)
+    assert (tmp_path / "out/labs/lab7/src/quorum.cc").read_bytes() == answer
+    assert "giving an earlier lab's answer as labs/lab7/src/quorum.cc" in told
+    compiled = {"labs/lab1/answers/any/quorum.o": b"\0" + answer}
+    monkeypatch.setattr(catch_up, "files", lambda _: compiled)
+    with pytest.raises(CannotDo, match="would show 9 secret lines"):
+        release(checkout, tmp_path / "again")
+
+
 # --- Refusals ---
 
 
@@ -372,6 +413,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
     monkeypatch.setattr(processors, "check_compilers", lambda: None)
     monkeypatch.setattr(students, "build_answers", lambda kit: {"any": kit.root / "library.a"})
     monkeypatch.setattr(catch_up, "needed", lambda _: {})
+    monkeypatch.setattr(catch_up, "starts", lambda _: {})
     return kit
 
 

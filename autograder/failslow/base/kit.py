@@ -40,6 +40,11 @@ class Kit:
         return self.labs / directory / "answers" / (processor or machine.platform_name())
 
     @property
+    def stubs(self) -> Path:
+        """In a students' kit: the functions that the starters leave to students."""
+        return self.root / "autograder" / "stubs.json"
+
+    @property
     def fast(self) -> Path:
         """Tuned versions of reference solutions, for benchmarks."""
         return self.reference / "fast"

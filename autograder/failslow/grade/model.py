@@ -47,12 +47,14 @@ class TestRow:
 
 @dataclass(frozen=True)
 class LabGrade:
-    """All rows of one lab, and its measurement if it has one. `void`: the ids of void parts."""
+    """All rows of one lab, and its measurement if it has one. `void`: the ids of void parts.
+    `missing`: sentences about the functions of earlier labs that are not written."""
 
     lab: Lab
     rows: tuple[TestRow, ...]
     measurement: Measurement | None = None
     void: frozenset[str] = frozenset()
+    missing: tuple[str, ...] = ()
 
     @property
     def score(self) -> float:

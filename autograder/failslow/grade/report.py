@@ -42,6 +42,8 @@ PARTS_FRAME = 6
 def print_lab(console: Console, lab: LabGrade, verbose: bool) -> None:
     """Prints the lost points with their reasons on one screen, and a line for each part. `verbose`:
     all reasons, the rows that lost nothing, and the measurement's figures."""
+    for remark in lab.missing:
+        console.print(remark, markup=False, soft_wrap=True)
     parts = _parts_table(lab)
     lost = [row for row in lab.rows if not row.earned]
     if verbose:

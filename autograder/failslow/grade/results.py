@@ -170,6 +170,7 @@ def _summary(grade: Grade) -> str:
     ]
     if all(lab.lab.visibility.shows_all for lab in grade.labs):
         lines.append(grade.losses)
+    lines += [remark for lab in grade.labs for remark in lab.missing]
     if missing := without_verdict(grade):
         lines.append(missing)
     return _marked(grade.key, "\n".join(lines))

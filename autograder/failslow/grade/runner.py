@@ -18,7 +18,7 @@ from failslow.build.gtest import GradedTest, Outcome
 from failslow.build.recipe import Recipe, load_recipe
 from failslow.grade import penalties, policy, prerequisites, violations
 from failslow.grade.model import Grade, LabGrade, Scope, TestRow
-from failslow.lab import course_key
+from failslow.lab import course_key, unwritten
 from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import Lab, Labs
 from failslow.lab.submission import Submission
@@ -67,7 +67,9 @@ def grade(
             grader = _LabGrader(kit, lab, replica, scope, key, in_lines)
             given = submission.answers.get(lab.id) if scope.diagnosis else None
             diagnosis = [] if given is None else [*policy.diagnosis_rows(kit, lab, given, key)]
-            graded.append(grader.grade(diagnosis))
+            missing = unwritten.remarks(kit, labs, lab, submission)
+            missing += unwritten.copies(kit, labs, lab, submission)
+            graded.append(replace(grader.grade(diagnosis), missing=tuple(missing)))
             steps.after(graded[-1])
     return Grade(tuple(graded), key)
 

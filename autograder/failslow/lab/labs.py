@@ -124,6 +124,7 @@ class Lab:
     """One lab. `needs` are ids of labs whose files are compiled in; `base` names their source.
 
     `replaces`: ids of labs that a needed lab needs. This lab has its own versions of their files.
+    `only_in_clusters`: of `needs`, those that no test and no measured run uses.
     `cluster`: None for a lab whose replicas do not run as processes.
     `exploration`: what `kit explore` explores, if there is a program for it.
     `alone`: suites whose tests need no other test, whatever their parts need.
@@ -144,6 +145,7 @@ class Lab:
     diagnosis: Diagnosed | None = None
     exploration: str = "schedules"
     alone: tuple[str, ...] = ()
+    only_in_clusters: tuple[str, ...] = ()
     visibility: Visibility = Visibility()
 
     @property
@@ -178,6 +180,11 @@ class Labs:
         for needed in lab.needs:
             order += [each for each in self.closure(self.get(needed)) if each not in order]
         return [*(each for each in order if each.id not in lab.replaces), lab]
+
+    def copied(self, lab: Lab) -> dict[str, Lab]:
+        """By the names of the lab's files that begin as a copy of a replaced lab's: that lab."""
+        replaced = map(self.get, lab.replaces)
+        return {name: each for each in replaced for name in each.files if name in lab.files}
 
 
 def id_order(lab_id: str) -> list[tuple[int, str]]:
@@ -308,6 +315,10 @@ def _check_needs(lab: Lab, by_id: dict[str, Lab]) -> None:
         if id_order(needed) >= id_order(lab.id):
             # Earlier labs only: this also rules out cycles.
             raise CannotDo(f"{lab.directory}/lab.yaml: needs: '{needed}' is not an earlier lab")
+    for needed in lab.only_in_clusters:
+        if needed not in lab.needs:
+            problem = f"'{needed}' is not among the needed labs"
+            raise CannotDo(f"{lab.directory}/lab.yaml: only_in_clusters: {problem}")
     needed_by_them = {each for needed in lab.needs for each in by_id[needed].needs}
     for replaced in lab.replaces:
         if replaced not in needed_by_them - {*lab.needs}:

@@ -2,7 +2,8 @@
 
 A lab that replaces an earlier one may keep files as a change of the earlier lab's: `*.patch` beside
 its other files, with the lines `--- a/EARLIER/FILE` and `+++ b/LAB/FILE`. cmake/changes.cmake makes
-the same files for the kit's own build.
+the same files for the kit's own build. `start/*.patch`, of that form, makes the files that such a
+lab begins with.
 
 `fast/` holds other versions of some labs' files, tuned for benchmarks.
 """
@@ -26,12 +27,24 @@ def changed_files(directory: Path) -> dict[str, bytes]:
     directories are beside it. CannotDo if a patch does not fit."""
     files: dict[str, bytes] = {}
     for patch in sorted(directory.glob("*.patch")):
-        files |= _changed(patch)
+        files |= _changed(patch, directory.parent)
     return files
 
 
-def _changed(patch: Path) -> dict[str, bytes]:
-    origins = [patch.parent.parent / name for name in ORIGIN.findall(patch.read_text())]
+def starting_files(kit: Kit, labs: Labs, lab: Lab) -> dict[str, bytes]:
+    """The lab's files that begin as a copy of an earlier lab's, from the reference, by name. They
+    compile with the lab's other starters."""
+    files = {
+        name: (kit.reference / copied.directory / name).read_bytes()
+        for name, copied in labs.copied(lab).items()
+    }
+    for patch in sorted((kit.reference / lab.directory / "start").glob("*.patch")):
+        files |= _changed(patch, kit.reference)
+    return files
+
+
+def _changed(patch: Path, solutions: Path) -> dict[str, bytes]:
+    origins = [solutions / name for name in ORIGIN.findall(patch.read_text())]
     with tempfile.TemporaryDirectory(prefix="failslow-change-") as name:
         tree = Path(name)
         for origin in origins:

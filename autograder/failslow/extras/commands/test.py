@@ -1,6 +1,7 @@
 """`kit test`: runs a lab's public tests in simulation, and explains failures to the student."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.markup import escape
@@ -16,8 +17,9 @@ from failslow.extras.replay import one_test
 from failslow.extras.shared import test_names
 from failslow.extras.shared.sims import Sims, sims_of
 from failslow.grade import last_steps, prerequisites
-from failslow.lab.labs import Lab, load_labs
-from failslow.lab.submission import collect
+from failslow.lab import unwritten
+from failslow.lab.labs import Lab, Labs, load_labs
+from failslow.lab.submission import Submission, collect
 
 LAST_STEPS = 20
 ENDLESS = " never waits: one step used more than "
@@ -47,25 +49,39 @@ def run(
     labs = load_labs(kit)
     wanted = _wanted(kit, labs.get(lab), pattern) if pattern else None
     submission = collect(kit, labs, directory or kit.labs, lab)
+    suffix = f" {directory}" if directory else ""
+    lacks = _print_remarks(kit, labs, labs.get(lab), submission)
+    printer = _Printer(lab, suffix, brief=lacks and wanted is None)
     sims = sims_of(kit, labs, labs.get(lab), submission)
     tests = [test for test in sims.tests() if wanted is None or test.name in wanted]
     if not tests:
         raise CannotDo(f"{lab} has no public tests")
-    suffix = f" {directory}" if directory else ""
     public = [test for test in tests if not is_own(test)]
     own = [test for test in tests if is_own(test)]
     with console.progress(f"Testing {lab}") as advance:
-        testing = _Testing(sims, seeds, suffix, advance)
+        testing = _Testing(sims, seeds, printer, advance)
         outcomes = [*prerequisites.run(sims.lab, public, testing.run_all), *testing.run_all(own)]
     for test, outcome in zip([*public, *own], outcomes, strict=True):
         if outcome.skipped_because:
-            _print_outcome(sims, test, outcome, suffix)
+            printer.outcome(test, outcome)
     each = f", each with {seeds} seeds" if seeds else ""
     for some, words in ((outcomes[: len(public)], "public"), (outcomes[len(public) :], "own")):
         if some:
             passed = sum(outcome.passed for outcome in some)
             console.stdout().print(f"{passed} of {len(some)} {words} tests passed{each}")
-    return 0 if all(outcome.passed for outcome in outcomes) else 1
+    is_passed = all(outcome.passed for outcome in outcomes)
+    if printer.brief and not is_passed:
+        shown = f"First write the functions above. See one failure: ./kit test {lab} SUITE.NAME"
+        console.stdout().print(f"{shown}{printer.suffix}", markup=False, soft_wrap=True)
+    return 0 if is_passed else 1
+
+
+def _print_remarks(kit: Kit, labs: Labs, lab: Lab, submission: Submission) -> bool:
+    """Whether functions of a needed lab are not written."""
+    missing = unwritten.remarks(kit, labs, lab, submission)
+    for remark in [*missing, *unwritten.copies(kit, labs, lab, submission)]:
+        console.stdout().print(remark, markup=False, soft_wrap=True)
+    return bool(missing)
 
 
 def _is_directory(word: str) -> bool:
@@ -90,11 +106,11 @@ class _Testing:
     an endless loop no other test begins: each would reach the same limit and say the same."""
 
     def __init__(
-        self, sims: Sims, seeds: int | None, suffix: str, advance: console.Advance
+        self, sims: Sims, seeds: int | None, printer: "_Printer", advance: console.Advance
     ) -> None:
         self._sims = sims
         self._seeds = range(1, seeds + 1) if seeds else [None]
-        self._suffix = suffix
+        self._printer = printer
         self._advance = advance
         self._endless: list[str] = []  # tests
 
@@ -107,7 +123,7 @@ class _Testing:
             found[test.name].append(outcome)
             shown = self._of_seeds(found[test.name])
             if len(found[test.name]) == len(self._seeds) and not shown.skipped_because:
-                _print_outcome(self._sims, test, shown, self._suffix)
+                self._printer.outcome(test, shown)
 
         jobs = [(test, seed) for test in tests for seed in self._seeds]
         parallel.run_all(jobs, self._run, self._advance, lambda job: job[0].name, ended)
@@ -133,30 +149,39 @@ def _number(outcome: Outcome) -> int:
     return int(outcome.seed or 0)
 
 
-def _print_outcome(sims: Sims, test: GradedTest, outcome: Outcome, suffix: str) -> None:
-    out = console.stdout()
-    verdict = PASSED if outcome.passed else SKIPPED if outcome.skipped_because else FAILED
-    out.print(f"{verdict} [bold]{escape(test.name)}[/bold] {escape(test.description)}")
-    if outcome.passed:
-        return
-    if outcome.skipped_because:
-        out.print(_indented(outcome.skipped_because) + "\n", markup=False, soft_wrap=True)
-        return
-    for failure in outcome.failures:
-        out.print(_indented(failure), markup=False, soft_wrap=True)
-    if outcome.said:
-        out.print(f"  {one_test.WROTE}", style="dim")
-        out.print(_indented(outcome.said), markup=False, soft_wrap=True)
-    if outcome.history:
-        failure = "\n".join(outcome.failures)
-        last = f"The last steps:\n{last_steps.of(outcome.history, LAST_STEPS)}"
-        title, *steps = (last_steps.before_death(failure, outcome.history) or last).splitlines()
-        out.print(f"  {title}", style="dim")
-        out.print(_indented("\n".join(steps)), markup=False, soft_wrap=True)
-    seed = f" --seed {outcome.seed}" if outcome.seed else ""
-    command = f"./kit replay {sims.lab.id} {test.name}{seed}{suffix}"
-    shown = f"Seed {outcome.seed}; see" if outcome.seed else "See"
-    out.print(f"  {shown} every step: {command}\n", markup=False)
+@dataclass(frozen=True)
+class _Printer:
+    """Explains outcomes. `suffix`: the directory in a command line. `brief`: a line for each, since
+    an earlier lab explains them."""
+
+    lab: str
+    suffix: str
+    brief: bool
+
+    def outcome(self, test: GradedTest, outcome: Outcome) -> None:
+        out = console.stdout()
+        verdict = PASSED if outcome.passed else SKIPPED if outcome.skipped_because else FAILED
+        out.print(f"{verdict} [bold]{escape(test.name)}[/bold] {escape(test.description)}")
+        if outcome.passed or self.brief:
+            return
+        if outcome.skipped_because:
+            out.print(_indented(outcome.skipped_because) + "\n", markup=False, soft_wrap=True)
+            return
+        for failure in outcome.failures:
+            out.print(_indented(failure), markup=False, soft_wrap=True)
+        if outcome.said:
+            out.print(f"  {one_test.WROTE}", style="dim")
+            out.print(_indented(outcome.said), markup=False, soft_wrap=True)
+        if outcome.history:
+            failure = "\n".join(outcome.failures)
+            last = f"The last steps:\n{last_steps.of(outcome.history, LAST_STEPS)}"
+            title, *steps = (last_steps.before_death(failure, outcome.history) or last).splitlines()
+            out.print(f"  {title}", style="dim")
+            out.print(_indented("\n".join(steps)), markup=False, soft_wrap=True)
+        seed = f" --seed {outcome.seed}" if outcome.seed else ""
+        command = f"./kit replay {self.lab} {test.name}{seed}{self.suffix}"
+        shown = f"Seed {outcome.seed}; see" if outcome.seed else "See"
+        out.print(f"  {shown} every step: {command}\n", markup=False)
 
 
 def _indented(text: str) -> str:

@@ -1,10 +1,10 @@
 """The reference of the labs that later labs are built on, for a students' kit: headers, and objects
-in place of sources.
+in place of sources. Files that a later lab begins with as a copy are given whole.
 
 An instructor decides it in lab.yaml: a lab with `base: reference` is built on our earlier labs.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from failslow.build.compile import Options, build_submission, object_of
 from failslow.build.recipe import given, load_recipe
 from failslow.extras.release import processors
 from failslow.lab.labs import Lab, load_labs
+from failslow.lab.reference import starting_files
 from failslow.lab.submission import SOURCES, collect, object_for, place
 
 
@@ -38,6 +39,18 @@ def headers(kit: Kit) -> set[str]:
         for lab, _ in needed(kit).values()
         for name in lab.files
         if not name.endswith(SOURCES)
+    }
+
+
+def starts(kit: Kit, left_out: Collection[Lab] = ()) -> dict[str, bytes]:
+    """The contents of the files that labs begin with as a copy, by their paths in the kit. They are
+    answers to an earlier lab. `left_out`: labs that students do not get."""
+    labs = load_labs(kit)
+    return {
+        f"labs/{lab.directory}/src/{name}": content
+        for lab in labs.by_id.values()
+        if lab.base == "reference" and lab not in left_out
+        for name, content in starting_files(kit, labs, lab).items()
     }
 
 

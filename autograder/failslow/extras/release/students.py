@@ -3,7 +3,7 @@
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from failslow.base import atomic
@@ -11,6 +11,7 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras.release import catch_up, leaks, processors, repository, tree
 from failslow.extras.site import build as site
+from failslow.lab import unwritten
 
 ANSWERS = "kv_answers"
 """The library that lab 3's tests need. Its sources are an answer to the lab."""
@@ -43,11 +44,13 @@ def write(kit: Kit, out: Path, with_handbook: bool, begins: Stage, image: str | 
     processors.check_compilers()
     begins("building the library of answers")
     libraries = build_answers(kit)
-    earlier = catch_up.files(kit)
+    earlier, starts = catch_up.files(kit), catch_up.starts(kit)
     handbook = None
     if with_handbook:
         begins("building the handbook")
         handbook = build_handbook(kit)
+    for name in starts:
+        begins(f"giving an earlier lab's answer as {name}")
     begins("copying, and looking for leaks")
     try:
         with atomic.directory(out.absolute()) as scratch:
@@ -55,12 +58,12 @@ def write(kit: Kit, out: Path, with_handbook: bool, begins: Stage, image: str | 
             _fill(kit, scratch, libraries)
             if image:
                 use_image(scratch / DEV_CONTAINER, image)
-            for name, content in earlier.items():
+            for name, content in (earlier | starts).items():
                 atomic.write_bytes(scratch / name, content)
             if handbook:
                 shutil.copytree(handbook, scratch / HANDBOOK)
             repository.commit(scratch, repository.date_of(kit.root))
-            _check(kit, scratch)
+            _check(kit, scratch, allowed=starts.values())
             return len(_files(scratch))
     except OSError as error:
         raise CannotDo(f"cannot write {out}: {error.strerror or error}") from error
@@ -91,6 +94,7 @@ def _fill(kit: Kit, to: Path, libraries: Mapping[str, Path]) -> None:
     _use_students_labs(to / "docker-compose.yml")
     _copy(README, to / "README.md", 0o644)
     _write_commands(kit.root / COMMANDS, to / COMMANDS)
+    unwritten.save_stubs(Kit(to))
     for processor, library in libraries.items():
         _copy(library, to / ANSWERS_DIRECTORY / processor / library.name, 0o644)
 
@@ -128,13 +132,13 @@ def build_handbook(kit: Kit) -> Path:
     return built
 
 
-def _check(kit: Kit, released: Path) -> None:
+def _check(kit: Kit, released: Path, allowed: Collection[bytes]) -> None:
     """CannotDo with the leaks."""
     secrets = leaks.secret_lines(kit, allowed=catch_up.headers(kit))
     exposed = leaks.exposed_sources(kit, secrets)
     if exposed:
         raise CannotDo(f"files that are given hold most of {', '.join(exposed)}")
-    found = leaks.find(secrets, released)
+    found = leaks.find(secrets, released, allowed)
     if found:
         shown = "\n".join(str(each) for each in found[:LEAKS_SHOWN])
         raise CannotDo(f"the release would show {len(found)} secret lines", shown)
