@@ -22,7 +22,7 @@ from failslow.build import cmake
 from failslow.extras.bench import load, servers
 from failslow.extras.bench.figures import Figure, Section
 from failslow.extras.bench.load import MEDIAN, P99, Load, Result
-from failslow.extras.bench.servers import Servers
+from failslow.extras.bench.servers import Servers, Setup
 from failslow.extras.check.step import Counts
 from failslow.lab.labs import load_labs
 
@@ -68,10 +68,8 @@ def in_memory(kit: Kit) -> AbstractContextManager[Servers]:
     """The same as published: a log is in its replica's memory alone."""
     view = load_labs(kit).get("lab5").cluster
     assert view is not None, "it runs as a cluster"
-    environment = dict(view.in_memory)
-    return servers.replicas_of(
-        kit, "log-pair", kit.binary("lab5_tally_real"), environment=environment
-    )
+    setup = Setup(environment=dict(view.in_memory))
+    return servers.replicas_of(kit, "log-pair", kit.binary("lab5_tally_real"), setup)
 
 
 Start = Callable[[Kit], AbstractContextManager[Servers]]

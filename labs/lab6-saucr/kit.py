@@ -16,7 +16,7 @@ from failslow.build import cmake, gtest
 from failslow.extras.bench import disk, load, servers, verified
 from failslow.extras.bench.figures import Figure, Section
 from failslow.extras.bench.load import Load
-from failslow.extras.bench.servers import Servers
+from failslow.extras.bench.servers import Servers, Setup
 from failslow.extras.bench.verified import Pair
 from failslow.extras.check.step import Counts
 from failslow.extras.faults.verdict import CONFIDENCE
@@ -94,7 +94,7 @@ def _starter(system: str) -> Callable[[Kit], AbstractContextManager[Servers]]:
 def _started(kit: Kit, system: str) -> Iterator[Servers]:
     """Once it has served for a second: SAUCR begins in slow mode."""
     program = kit.binary(_program(system))
-    with servers.replicas_of(kit, "log", program, replicas=REPLICAS) as cluster:
+    with servers.replicas_of(kit, "log", program, Setup(replicas=REPLICAS)) as cluster:
         load.run(kit, cluster, Load(8), warm_up_ms=1000, window_ms=200)
         yield cluster
 

@@ -27,7 +27,7 @@ from failslow.extras.bench import load, programs, servers, verified
 from failslow.extras.bench.figures import Figure, Plot, Section
 from failslow.extras.bench.load import Load
 from failslow.extras.bench.regression import Point, upper_bound
-from failslow.extras.bench.servers import Servers
+from failslow.extras.bench.servers import Servers, Setup
 from failslow.extras.bench.verified import Pair
 from failslow.extras.check.step import Counts
 from failslow.extras.cluster import up
@@ -609,7 +609,8 @@ def _starter(
 ) -> Callable[[Kit], AbstractContextManager[Servers]]:
     labs = load_labs(kit)
     program = up.build(kit, labs, kit.reference, labs.get(lab))
-    return partial(servers.replicas_of, target="kv", program=program, in_memory=in_memory)
+    setup = Setup(in_memory=in_memory)
+    return partial(servers.replicas_of, target="kv", program=program, setup=setup)
 
 
 # ---- the handbook's results ----

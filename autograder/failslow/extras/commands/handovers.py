@@ -16,7 +16,7 @@ from failslow.extras.cluster import metrics
 from failslow.extras.faults import experiment, injection
 from failslow.extras.faults.bench import LabBench
 from failslow.extras.faults.catalogue import FaultKind
-from failslow.extras.faults.experiment import Disturbed, Run
+from failslow.extras.faults.experiment import Disturbed, HeldFault, Run
 from failslow.extras.faults.verdict import FAIL, INCONCLUSIVE, PASS, Verdict
 
 RUNS, QUICK_RUNS = 3, 1
@@ -87,10 +87,11 @@ def _measured(
     (shown,) = (each for each in bench.view.shows if each.name == bench.view.hands_over)
     experiment.prepare(bench)
     learning = replace(bench, before_s=LEARN_S)
+    fault = HeldFault(kind=kind, amount=amount, target=target, hold_s=HOLD_S)
     found: list[Handover] = []
     for _ in range(runs):
         try:
-            made = experiment.slow_run(learning, kind, amount, target, HOLD_S, LOAD)
+            made = experiment.slow_run(learning, fault, LOAD)
         except Disturbed as error:
             return found, Verdict(INCONCLUSIVE, str(error))
         known = metrics.read(bench.layout.metrics(made.replica))
