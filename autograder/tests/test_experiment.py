@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -33,6 +33,7 @@ from failslow.extras.faults.experiment import (
     ORDER,
     SLOW,
     Experiment,
+    HeldFault,
     Run,
 )
 from failslow.extras.faults.experiment_page import Shown
@@ -223,9 +224,17 @@ def test_others_are_compared_between_healthy_and_slow_runs() -> None:
 # ---- runs ----
 
 
+CRASH = HeldFault(
+    kind=catalogue.FaultKind(0, "crash", "none", 0, 0, "", True, False),
+    amount=0,
+    target="follower",
+    hold_s=2.0,
+)
+
+
 def run(condition: str, hold_s: float = 2.0, began_s: float = 1.0, **changes: object) -> Run:
     """A run of 40 slices, each with its number as the latency."""
-    content = {
+    content: dict[str, Any] = {
         "leader_changes": 0,
         "others_cores": 0.0,
         "held_bytes": 5000,
@@ -234,7 +243,8 @@ def run(condition: str, hold_s: float = 2.0, began_s: float = 1.0, **changes: ob
     }
     content |= changes
     all_slices = [[number * 1000] * 3 for number in range(40)] + [[]]
-    return Run(condition, all_slices, hold_s, began_s, fault_ns=10**9, **content)
+    content |= {"hold_s": hold_s, "began_s": began_s, "fault_ns": 10**9}
+    return Run(**({"condition": condition, "slices": all_slices} | content))
 
 
 def test_slices_count_while_the_fault_holds() -> None:
@@ -317,8 +327,7 @@ def made(monkeypatch: pytest.MonkeyPatch, made_runs: list[Run]) -> Experiment:
         Bench,
         SimpleNamespace(limits=lambda _target: TOLERANT, disturbed=lambda _target: 0.1),
     )
-    kind = catalogue.FaultKind(0, "crash", "none", 0, 0, "", True, False)
-    return experiment.run(bench, kind, 0, "follower", 2.0, lambda _text: None)
+    return experiment.run(bench, CRASH, lambda _text: None)
 
 
 def test_a_disturbed_run_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -336,8 +345,7 @@ def test_an_experiment_without_a_leader_is_made_again(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(experiment, "run", disturbed)
     told: list[str] = []
-    kind = catalogue.FaultKind(0, "crash", "none", 0, 0, "", True, False)
-    found = experiments._experiment(cast(Bench, None), kind, 0, "follower", 2.0, told.append)
+    found = experiments._experiment(cast(Bench, None), CRASH, told.append)
     assert found == Verdict(INCONCLUSIVE, "no replica has led within 15 s, 3 times")
     assert len(told) == 3
 
@@ -433,7 +441,7 @@ def test_the_page_draws_every_condition_and_requests_nothing() -> None:
 
 
 def test_the_page_of_a_cluster_that_stood_still() -> None:
-    empty = Run(SLOW, [[] for _ in range(40)], 2.0, 1.0, True, 0.0, 0, 0, None, 10**9)
+    empty = run(SLOW, slices=[[] for _ in range(40)], leader_changes=1, caught_up_s=None)
     done = shown(FAIL).experiment
     runs = [empty if each.condition == SLOW else each for each in done.runs]
     still = Experiment(done.fault, "follower", 2000, runs, done.costs, TOLERANT, done.verdict, 33.0)
@@ -485,8 +493,8 @@ def test_healthy_and_dead_runs_surround_the_slow_ones() -> None:
 def test_an_experiment_that_cannot_end_loses_none_before_it(
     kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run_one(bench: object, kind: object, amount: int, *_: object) -> Experiment:
-        if amount == 40:
+    def run_one(_bench: object, fault: HeldFault, *_: object) -> Experiment:
+        if fault.amount == 40:
             raise CannotDo("the machine is too busy")
         return shown().experiment
 

@@ -20,18 +20,17 @@ def wait(
     count: int = 400,
     total_ns: int = 10**10,
     background: bool = False,
-    path_ns: int | None = None,
 ) -> Wait:
-    """On a client's path all the time, unless something else is said."""
-    path = 0 if background else total_ns if path_ns is None else path_ns
-    return Wait(0, coroutine, event, needed, total, peers, count, total_ns, not background, path)
+    """On a client's path all the time, unless it is in the background."""
+    path_ns = 0 if background else total_ns
+    return Wait(0, coroutine, event, needed, total, peers, count, total_ns, not background, path_ns)
 
 
 ALONE = wait("replicate", "AppendEntries", 1, 1, (2,), 412, 38_000_000_000)
 QUORUM = wait("commit", "quorum", 2, 3, (1, 2), total_ns=10**12)
 ALL = wait("replicate", "quorum", 3, 3, (1, 2), 5, 10**10)
 REPAIR = wait("catch-up", "AppendEntries", 1, 1, (2,), total_ns=10**13, background=True)
-LINGER = wait("replicate", "and", 2, 2, (1, 2), total_ns=10**13, path_ns=0)
+LINGER = replace(wait("replicate", "and", 2, 2, (1, 2), total_ns=10**13), path_ns=0)
 SLEEP = wait("replicate", "timeout", count=30, total_ns=12 * 10**9)
 
 

@@ -61,8 +61,8 @@ def on_disk(kit: Kit) -> AbstractContextManager[servers.Servers]:
 
 def in_memory(kit: Kit) -> AbstractContextManager[servers.Servers]:
     """Three replicas as published: a log is in its replica's memory alone."""
-    environment = servers.log_in_memory(kit, "lab5")
-    return servers.replicas_of(kit, "log-pair", kit.binary(PROGRAM), environment=environment)
+    setup = servers.Setup(environment=servers.log_in_memory(kit, "lab5"))
+    return servers.replicas_of(kit, "log-pair", kit.binary(PROGRAM), setup)
 
 
 SYSTEMS: dict[str, Start] = {

@@ -71,6 +71,6 @@ def _starter(system: str) -> Callable[[Kit], AbstractContextManager[servers.Serv
 def _started(kit: Kit, system: str) -> Iterator[servers.Servers]:
     """Once it has served for a second: SAUCR begins in slow mode."""
     program = kit.binary(_program(system))
-    with servers.replicas_of(kit, "log", program, replicas=REPLICAS) as cluster:
+    with servers.replicas_of(kit, "log", program, servers.Setup(replicas=REPLICAS)) as cluster:
         load.run(kit, cluster, load.Load(8), warm_up_ms=1000, window_ms=200)
         yield cluster

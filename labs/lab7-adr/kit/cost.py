@@ -26,7 +26,10 @@ def run(kit: Kit) -> figures.Section:
 
     def starter(program: str) -> verified.Start:
         return partial(
-            servers.replicas_of, target="kv", program=kit.binary(program), in_memory=True
+            servers.replicas_of,
+            target="kv",
+            program=kit.binary(program),
+            setup=servers.Setup(in_memory=True),
         )
 
     kinds = starter(PLAIN), starter(WATCHED)

@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -49,6 +49,24 @@ class Servers:
     on_any_core: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """How replicas of ours run. `with_redis`: each has a port for Redis clients. `verify`: with
+    runtime verification. `in_memory`: their files are there. `environment`: beyond that of this
+    process. `on_any_core`: where the system puts them. `replicas`: their number."""
+
+    with_redis: bool = False
+    verify: bool = False
+    in_memory: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
+    on_any_core: bool = False
+    replicas: int = REPLICAS
+
+
+DURABLE = Setup()
+"""Their files are on the disk of the build's directory."""
+
+
 def check_cores() -> None:
     """CannotDo when servers and clients cannot have a core each."""
     if (os.cpu_count() or 1) < 2:
@@ -70,12 +88,12 @@ def raft(kit: Kit) -> AbstractContextManager[Servers]:
 
 def raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
     """The same with its files in memory."""
-    return replicas_of(kit, "log", _tuned(kit, "lab2"), in_memory=True)
+    return replicas_of(kit, "log", _tuned(kit, "lab2"), Setup(in_memory=True))
 
 
 def verified_raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
     """The same with runtime verification."""
-    return replicas_of(kit, "log", _tuned(kit, "lab2"), in_memory=True, verify=True)
+    return replicas_of(kit, "log", _tuned(kit, "lab2"), Setup(in_memory=True, verify=True))
 
 
 def log_in_memory(kit: Kit, lab: str) -> dict[str, str]:
@@ -88,12 +106,12 @@ def log_in_memory(kit: Kit, lab: str) -> dict[str, str]:
 
 def kv(kit: Kit) -> AbstractContextManager[Servers]:
     """Three replicas of the store on the tuned Raft, each with a port for Redis clients."""
-    return replicas_of(kit, "kv", _tuned(kit, "lab3"), with_redis=True)
+    return replicas_of(kit, "kv", _tuned(kit, "lab3"), Setup(with_redis=True))
 
 
 def kv_on_any_core(kit: Kit) -> AbstractContextManager[Servers]:
     """The same, where the system puts them."""
-    return replicas_of(kit, "kv", _tuned(kit, "lab3"), with_redis=True, on_any_core=True)
+    return replicas_of(kit, "kv", _tuned(kit, "lab3"), Setup(with_redis=True, on_any_core=True))
 
 
 def _tuned(kit: Kit, lab: str) -> Path:
@@ -103,38 +121,27 @@ def _tuned(kit: Kit, lab: str) -> Path:
 
 
 @contextmanager
-def replicas_of(
-    kit: Kit,
-    target: str,
-    program: Path,
-    with_redis: bool = False,
-    verify: bool = False,
-    in_memory: bool = False,
-    environment: Mapping[str, str] | None = None,
-    on_any_core: bool = False,
-    replicas: int = REPLICAS,
-) -> Iterator[Servers]:
-    """Replicas of a program. `target`: the load generator's word for its clients' protocol.
-    `environment`: beyond that of this process."""
-    with _memory() if in_memory else _data(kit) as data, ExitStack() as stack:
+def replicas_of(kit: Kit, target: str, program: Path, setup: Setup = DURABLE) -> Iterator[Servers]:
+    """Replicas of a program. `target`: the load generator's word for its clients' protocol."""
+    with _memory() if setup.in_memory else _data(kit) as data, ExitStack() as stack:
         layout = layout_of(data)
-        listeners = ports.listen_all(stack, [ports.ANY] * replicas)
-        redis = ports.listen_all(stack, [ports.ANY] * replicas) if with_redis else []
+        listeners = ports.listen_all(stack, [ports.ANY] * setup.replicas)
+        redis = ports.listen_all(stack, [ports.ANY] * setup.replicas) if setup.with_redis else []
         where = Servers(
             target,
             clients=[ports.endpoint(each) for each in listeners],
-            metrics=[layout.metrics(number) for number in range(replicas)],
+            metrics=[layout.metrics(number) for number in range(setup.replicas)],
             redis=[ports.endpoint(each) for each in redis],
-            data=[layout.replica(number) for number in range(replicas)],
-            on_any_core=on_any_core,
+            data=[layout.replica(number) for number in range(setup.replicas)],
+            on_any_core=setup.on_any_core,
         )
         options = start.Options(
             program,
             where.clients,
             CLUSTER,
-            before=[] if on_any_core else _on(REPLICA_CORE),
-            verify=verify,
-            environment=environment or {},
+            before=[] if setup.on_any_core else _on(REPLICA_CORE),
+            verify=setup.verify,
+            environment=setup.environment,
         )
         children = []
         for number, (listener, other) in enumerate(zip_longest(listeners, redis)):

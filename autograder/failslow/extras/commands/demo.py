@@ -13,7 +13,7 @@ from failslow.build import cmake
 from failslow.extras.commands import experiments
 from failslow.extras.faults import catalogue, experiment, experiment_page, verdict
 from failslow.extras.faults.catalogue import Catalogue
-from failslow.extras.faults.experiment import CONDITIONS
+from failslow.extras.faults.experiment import CONDITIONS, HeldFault
 from failslow.extras.faults.experiment_page import Shown
 from failslow.extras.shared.solution import check_out
 from failslow.extras.slowness.graph import FIRST_CLIENT, what_waits
@@ -70,9 +70,9 @@ def _play(kit: Kit, known: Catalogue, act: Act, out: Path) -> Shown:
             " one follower's network gets 40 ms slower, then it is healed; then the same follower"
             " is dead for as long."
         )
-        done = experiment.run(
-            bench, known.kinds[preset.kind], preset.amount, "follower", HOLD_S, _advance
-        )
+        kind = known.kinds[preset.kind]
+        fault = HeldFault(kind=kind, amount=preset.amount, target="follower", hold_s=HOLD_S)
+        done = experiment.run(bench, fault, _advance)
         (shown,) = experiments.with_waits(bench, [done])
     for condition in CONDITIONS:
         mean_us = verdict.mean_latency(done.held(condition))

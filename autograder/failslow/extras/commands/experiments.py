@@ -35,6 +35,7 @@ from failslow.extras.faults.experiment import (
     SLOW,
     Disturbed,
     Experiment,
+    HeldFault,
 )
 from failslow.extras.faults.experiment_page import Shown
 from failslow.extras.faults.injectors import INJECTORS
@@ -246,7 +247,8 @@ def _experiments(
             if not quiet:
                 console.note(f"{name}: {text}")
 
-        each = _experiment(bench, kind, amount, target, hold_s, advance)
+        held = HeldFault(kind=kind, amount=amount, target=target, hold_s=hold_s)
+        each = _experiment(bench, held, advance)
         found, took = (
             (each, "")
             if isinstance(each, Verdict)
@@ -258,17 +260,12 @@ def _experiments(
 
 
 def _experiment(
-    bench: Bench,
-    kind: FaultKind,
-    amount: int,
-    target: str,
-    hold_s: float,
-    advance: experiment.Advance,
+    bench: Bench, fault: HeldFault, advance: experiment.Advance
 ) -> Experiment | Verdict:
     reason = ""
     for _ in range(1 + REPEATS):
         try:
-            return experiment.run(bench, kind, amount, target, hold_s, advance)
+            return experiment.run(bench, fault, advance)
         except Disturbed as error:
             reason = str(error)
             advance(f"again: {reason}")

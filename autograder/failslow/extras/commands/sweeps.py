@@ -30,6 +30,7 @@ from failslow.extras.faults import (
 )
 from failslow.extras.faults.bench import Bench
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
+from failslow.extras.faults.experiment import HeldFault
 from failslow.extras.faults.sweep import A_SECOND, MIXES, OPEN, PLACES, Cell, Point, Row
 from failslow.extras.shared.solution import check_out
 from failslow.extras.systems import description, running
@@ -416,10 +417,8 @@ def _cell(bench: Bench, kind: FaultKind, point: Point) -> Cell:
     load: experiment.Load = ("--clients", point.load)
     if point.is_open:
         load = ("--rate", point.rate or experiment.rate_of(loaded))
-    runs = [
-        experiment.slow_run(loaded, kind, point.amount, point.target, point.seconds, load)
-        for _ in range(RUNS)
-    ]
+    fault = HeldFault(kind=kind, amount=point.amount, target=point.target, hold_s=point.seconds)
+    runs = [experiment.slow_run(loaded, fault, load) for _ in range(RUNS)]
     behind = any(run.caught_up_s is None for run in runs)
     late = f"it has not caught up {experiment.CAUGHT_UP_S:.0f} s after the fault" if behind else ""
     return sweep.cell_of(

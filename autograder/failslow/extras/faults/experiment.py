@@ -54,7 +54,18 @@ class Disturbed(CannotDo):
     """An election or a busy machine prevents the experiment now, and perhaps not later."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class HeldFault:
+    """The fault of a run, and how long it holds, in seconds. `amount`: in the unit of its kind.
+    `target`: a role, or the number of a replica."""
+
+    kind: FaultKind
+    amount: int
+    target: str
+    hold_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """`slices`: all of the window. `began_s`: when the fault began, from the window's begin, and
     `fault_ns` on CLOCK_MONOTONIC; of a healthy run when it would have. `held_bytes`: the most that
@@ -122,43 +133,37 @@ Load = tuple[object, ...]
 
 
 def run(
-    bench: Bench,
-    kind: FaultKind,
-    amount: int,
-    target: str,
-    hold_s: float,
-    advance: Advance,
-    order: Sequence[str] = ORDER,
+    bench: Bench, fault: HeldFault, advance: Advance, order: Sequence[str] = ORDER
 ) -> Experiment:
     """`order`: of the runs' conditions; some are HEALTHY and some are SLOW.
 
     CannotDo when the fault cannot be injected; Disturbed when the cluster does not answer."""
     began = time.monotonic()
     prepare(bench)
-    limits, disturbed = bench.limits(target), bench.disturbed(target)
+    limits, disturbed = bench.limits(fault.target), bench.disturbed(fault.target)
     rate = rate_of(bench)
     load = ("--rate", rate)
     runs = []
     for number, condition in enumerate(order, start=1):
         words = f"{condition} ({number} of {len(order)})"
         advance(words)
-        made = _run(bench, condition, kind, amount, target, hold_s, load)
+        made = _run(bench, condition, fault, load)
         for _ in range(verdict.REPEATS):
             if not made.disturbed:
                 break
             advance(f"{words}, again: {made.disturbed}")
-            made = _run(bench, condition, kind, amount, target, hold_s, load)
+            made = _run(bench, condition, fault, load)
         runs.append(made)
     measured = verdict.costs(_held(runs, HEALTHY), _held(runs, SLOW))
     return Experiment(
-        injection.in_words(kind, amount),
-        target,
-        rate,
-        runs,
-        measured,
-        limits,
-        _judged(runs, measured, limits, disturbed),
-        time.monotonic() - began,
+        fault=injection.in_words(fault.kind, fault.amount),
+        target=fault.target,
+        rate=rate,
+        runs=runs,
+        costs=measured,
+        limits=limits,
+        verdict=_judged(runs, measured, limits, disturbed),
+        seconds=time.monotonic() - began,
     )
 
 
@@ -168,13 +173,11 @@ def prepare(bench: Bench) -> None:
     _await_caught_up(bench)
 
 
-def slow_run(
-    bench: Bench, kind: FaultKind, amount: int, target: str, hold_s: float, load: Load
-) -> Run:
+def slow_run(bench: Bench, fault: HeldFault, load: Load) -> Run:
     """One run with its healthy stages inside. CannotDo, or Disturbed if the machine was too busy
     each time. Requires: the bench is prepared."""
     for _ in range(1 + verdict.REPEATS):
-        made = _run(bench, SLOW, kind, amount, target, hold_s, load)
+        made = _run(bench, SLOW, fault, load)
         if not made.disturbed:
             return made
     raise Disturbed(f"{made.disturbed}, {1 + verdict.REPEATS} times")
@@ -216,23 +219,63 @@ def rate_of(bench: Bench) -> int:
     return max(50, min(RATE, round(capacity * CAPACITY_SHARE)))
 
 
-def _run(
-    bench: Bench,
-    condition: str,
-    kind: FaultKind,
-    amount: int,
-    target: str,
-    hold_s: float,
-    load: Load,
-) -> Run:
-    number, leader = _replicas(bench, target)
+def _run(bench: Bench, condition: str, fault: HeldFault, load: Load) -> Run:
+    number, leader = _replicas(bench, fault.target)
     held_bytes = bench.watch_held(leader, number)
-    void, new_leaders = bench.watch_bite(kind, number), bench.watch_leaders()
+    void, new_leaders = bench.watch_bite(fault.kind, number), bench.watch_leaders()
     memory = _memory(bench, leader)
-    window_s = bench.before_s + hold_s + AFTER_S
+    wanted = _injection(bench, condition, fault, number)
+    window_s = bench.before_s + fault.hold_s + AFTER_S
+    done = _under_load(bench, _argv(bench, load, window_s), wanted, fault.hold_s)
+    slices, began_s, changes = _nothing(window_s), bench.before_s, 0
+    broken = done.broken
+    if not broken:
+        slices, began_s, changes = _measured(done.output, done.fault_ns)
+        if not any(slices[: int(began_s * 1000 / SLICE_MS)]):
+            broken = "no operation was done before the fault"
+        changes = max(changes, new_leaders())
+    late = not 0 <= began_s <= bench.before_s + AFTER_S
+    if late:
+        slices, began_s = _nothing(window_s), bench.before_s
+    disturbed = _disturbance(condition, changes, broken, late, done.others_cores)
+    return Run(
+        condition=condition,
+        slices=slices,
+        hold_s=fault.hold_s,
+        began_s=began_s,
+        leader_changes=changes,
+        others_cores=done.others_cores,
+        held_bytes=held_bytes(),
+        leader_grew_bytes=_memory(bench, leader) - memory,
+        caught_up_s=_await_caught_up(bench),
+        fault_ns=done.fault_ns,
+        disturbed="" if condition == DEAD else disturbed,
+        void=void() if condition == SLOW else "",
+        replica=number,
+    )
+
+
+def _argv(bench: Bench, load: Load, window_s: float) -> list[str]:
+    """The load generator's command line."""
     words = (*load, "--warm-up-ms", round(bench.warm_up_s * 1000), "--slice-ms", SLICE_MS)
-    argv = bench.put_load(*words, "--window-ms", round(window_s * 1000))
-    wanted = _injection(bench, condition, kind, amount, number, hold_s)
+    return bench.put_load(*words, "--window-ms", round(window_s * 1000))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Loaded:
+    """The end of the load generator. `broken`: why it did not end well. `fault_ns`: when the fault
+    began, on CLOCK_MONOTONIC."""
+
+    output: str
+    broken: str
+    fault_ns: int
+    others_cores: float
+
+
+def _under_load(
+    bench: Bench, argv: Sequence[str], wanted: Injection | None, hold_s: float
+) -> _Loaded:
+    """Injects while the load runs; None waits as long as the fault would hold, in seconds."""
     begins: list[int] = []
     with subprocess.Popen(
         argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -247,35 +290,13 @@ def _run(
                 injection.inject(bench.place, wanted, lambda: begins.append(time.monotonic_ns()))
                 _delay_links(bench)
             others_cores = neighbours.cores()
-            output, errors = running.communicate(timeout=window_s + 60)
+            patience_s = bench.before_s + hold_s + AFTER_S + 60
+            output, errors = running.communicate(timeout=patience_s)
         except BaseException:
             running.terminate()  # it ends what it has started
             raise
-    slices, began_s, changes = _nothing(window_s), bench.before_s, 0
     broken = errors.strip() if running.returncode != 0 else ""
-    if not broken:
-        slices, began_s, changes = _measured(output, begins[0])
-        if not any(slices[: int(began_s * 1000 / SLICE_MS)]):
-            broken = "no operation was done before the fault"
-        changes = max(changes, new_leaders())
-    late = not 0 <= began_s <= bench.before_s + AFTER_S
-    if late:
-        slices, began_s = _nothing(window_s), bench.before_s
-    return Run(
-        condition,
-        slices,
-        hold_s,
-        began_s,
-        changes,
-        others_cores,
-        held_bytes(),
-        _memory(bench, leader) - memory,
-        _await_caught_up(bench),
-        begins[0],
-        "" if condition == DEAD else _disturbance(condition, changes, broken, late, others_cores),
-        void() if condition == SLOW else "",
-        number,
-    )
+    return _Loaded(output=output, broken=broken, fault_ns=begins[0], others_cores=others_cores)
 
 
 def _disturbance(condition: str, changes: int, broken: str, late: bool, others_cores: float) -> str:
@@ -331,17 +352,16 @@ def _delay_links(bench: Bench) -> None:
         )
 
 
-def _injection(
-    bench: Bench, condition: str, kind: FaultKind, amount: int, number: int, hold_s: float
-) -> Injection | None:
+def _injection(bench: Bench, condition: str, fault: HeldFault, number: int) -> Injection | None:
+    kind, amount = fault.kind, fault.amount
     if condition == HEALTHY:
         return None
     if condition == DEAD:
-        return Injection(bench.place.catalogue.kinds["crash"], 0, number, (), hold_s)
+        return Injection(bench.place.catalogue.kinds["crash"], 0, number, (), fault.hold_s)
     receivers = tuple(bench.place.others(number)) if kind.to_receivers else ()
     if kind.name == LINK_SLOW:
         amount += LINK_DELAY_NS
-    return Injection(kind, amount, number, receivers, hold_s)
+    return Injection(kind, amount, number, receivers, fault.hold_s)
 
 
 def _troubles(runs: Sequence[Run]) -> list[str]:

@@ -79,10 +79,11 @@ def _measured(
     (shown,) = (each for each in bench.view.shows if each.name == of.observed)
     experiment.prepare(bench)
     learning = replace(bench, before_s=of.before_s)
+    fault = experiment.HeldFault(kind=kind, amount=amount, target=target, hold_s=of.hold_s)
     found: list[Any] = []
     for _ in range(of.runs[quick]):
         try:
-            made = experiment.slow_run(learning, kind, amount, target, of.hold_s, of.load)
+            made = experiment.slow_run(learning, fault, of.load)
         except Disturbed as error:
             return found, Verdict(INCONCLUSIVE, str(error))
         known = metrics.read(bench.layout.metrics(made.replica))

@@ -8,9 +8,10 @@ import hashlib
 import json
 import os
 import shutil
+import socket
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras.bench import servers
 from failslow.extras.cluster import ports, state
-from failslow.extras.cluster.layout import layout_of
+from failslow.extras.cluster.layout import Layout, layout_of
 from failslow.extras.cluster.state import Replica, State
 from failslow.extras.faults import effect_counts, fault_file, link_proxy, slow_syncs
 from failslow.extras.faults.bench import Bench, HeldBytes
@@ -161,63 +162,110 @@ class SystemBench(Bench):
         return [*argv, *map(str, options)]
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Replicas:
+    """The replicas of a system before they start. `own`: the addresses where they listen, replica
+    by replica, in the order of the system's ports; `seen`: those by which all others reach them,
+    likewise. `kinds`: of faults. `path`: by which programs are found."""
+
+    kit: Kit
+    known: Catalogue
+    system: System
+    layout: Layout
+    own: Sequence[str]
+    seen: Sequence[str]
+    kinds: frozenset[str]
+    path: str
+
+    @property
+    def numbers(self) -> range:
+        return range(self.system.replicas)
+
+    def names(self, number: int) -> dict[str, str]:
+        data = self.layout.replica(number)
+        own, seen = self._of(self.own, number), self._of(self.seen, number)
+        return names_of(self.system, number, data, own, seen)
+
+    def command(self, number: int) -> list[str]:
+        """Makes the directory of a replica, with its files."""
+        data, faults = self.layout.replica(number), self.layout.faults(number)
+        data.mkdir()
+        fault_file.make(faults, self.known)
+        _write_files(self.system, self.names, number, data)
+        start = self.system.start_of(number)
+        argv = placeholders.fill_all(start, self.names, number, self.system.replicas)
+        if not self.kinds.issuperset(SYNC_KINDS):
+            return argv
+        counts = self.layout.effect_counts(number, SYNCS)
+        return [*slow_syncs.before(self.kit, faults, counts), *argv]
+
+    def environment(self, number: int) -> dict[str, str]:
+        more = {
+            name: placeholders.fill(value, self.names, number, self.system.replicas)
+            for name, value in self.system.environment.items()
+        }
+        return {**os.environ, "PATH": self.path, **more}
+
+    def doors(self, listeners: Sequence[socket.socket]) -> list[Door]:
+        """`listeners`: at the addresses `seen`."""
+        return [
+            Door(at // len(self.system.ports), listener, _port(self.own[at]))
+            for at, listener in enumerate(listeners)
+        ]
+
+    def state(self) -> State:
+        replicas = [Replica(_port(self._of(self.seen, number)[0])) for number in self.numbers]
+        return State(self.system.name, str(self.system.path), True, state.boot_id(), replicas)
+
+    def _of(self, addresses: Sequence[str], number: int) -> list[str]:
+        count = len(self.system.ports)
+        return [*addresses[number * count :][:count]]
+
+
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2])
+
+
 @contextmanager
 def running(kit: Kit, known: Catalogue, system: System, out: Path) -> Iterator[SystemBench]:
     """Its replicas while the body runs, with their data in a new directory below `out`, which is
     removed with them. CannotDo when one cannot be started, or is not ready in its time."""
-    path, packages_path = _program(kit, system)
+    program, path = _program(kit, system)
     out.mkdir(parents=True, exist_ok=True)
     layout = layout_of(Path(tempfile.mkdtemp(prefix="system-", dir=out)))
-    numbers = range(system.replicas)
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, layout.data, ignore_errors=True)
         own = servers.free_addresses(system.replicas * len(system.ports))
         listeners = ports.listen_all(stack, [ports.ANY] * len(own))
-        seen = [ports.endpoint(each) for each in listeners]
-
-        def of(addresses: list[str], number: int) -> list[str]:
-            return addresses[number * len(system.ports) :][: len(system.ports)]
-
-        def names(number: int) -> dict[str, str]:
-            data = layout.replica(number)
-            return names_of(system, number, data, of(own, number), of(seen, number))
-
-        kinds = _kinds(kit, system)
-        commands, environments = [], []
-        for number in numbers:
-            layout.replica(number).mkdir()
-            fault_file.make(layout.faults(number), known)
-            _write_files(system, names, number, layout.replica(number))
-            argv = placeholders.fill_all(system.start_of(number), names, number, system.replicas)
-            if kinds.issuperset(SYNC_KINDS):
-                counts = layout.effect_counts(number, SYNCS)
-                argv = [*slow_syncs.before(kit, layout.faults(number), counts), *argv]
-            commands.append(argv)
-            environments.append(_environment(system, names, number, packages_path))
+        replicas = _Replicas(
+            kit=kit,
+            known=known,
+            system=system,
+            layout=layout,
+            own=own,
+            seen=[ports.endpoint(each) for each in listeners],
+            kinds=_kinds(kit, system),
+            path=path,
+        )
+        commands = [replicas.command(number) for number in replicas.numbers]
+        environments = [replicas.environment(number) for number in replicas.numbers]
         kept = stack.enter_context(supervisor.running(layout, commands, environments))
-        doors = [
-            Door(at // len(system.ports), listener, int(own[at].rpartition(":")[2]))
-            for at, listener in enumerate(listeners)
-        ]
         owners = SocketOwners(
-            lambda: {number: [each.pid for each in kept.family(number)] for number in numbers}
+            lambda: {each: [one.pid for one in kept.family(each)] for each in replicas.numbers}
         )
         delays = Delays(layout, known, LINK_DELAY_NS)
-        stack.enter_context(link_proxy.running(doors, delays, owners))
-        replicas = [Replica(int(of(seen, number)[0].rpartition(":")[2])) for number in numbers]
-        current = State(system.name, str(system.path), True, state.boot_id(), replicas)
-        place = Place(layout, current, known, kept.start, kept.family)
+        stack.enter_context(link_proxy.running(replicas.doors(listeners), delays, owners))
         bench = SystemBench(
             kit=kit,
-            place=place,
+            place=Place(layout, replicas.state(), known, kept.start, kept.family),
             system=system,
             supervisor=kept,
-            names=names,
-            kinds=kinds,
-            program_bytes=path.read_bytes(),
+            names=replicas.names,
+            kinds=replicas.kinds,
+            program_bytes=program.read_bytes(),
             at=system.clients_at,
         )
-        for number in numbers:
+        for number in replicas.numbers:
             kept.start(number)
         _await_ready(bench)
         yield bench
@@ -243,14 +291,6 @@ def _write_files(system: System, names: Names, number: int, data: Path) -> None:
             raise CannotDo(f"{system.path}: files: {name} is not below the replica's directory")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(placeholders.fill(text, names, number, system.replicas), encoding="utf-8")
-
-
-def _environment(system: System, names: Names, number: int, path: str) -> dict[str, str]:
-    more = {
-        name: placeholders.fill(value, names, number, system.replicas)
-        for name, value in system.environment.items()
-    }
-    return {**os.environ, "PATH": path, **more}
 
 
 def _kinds(kit: Kit, system: System) -> frozenset[str]:

@@ -1,8 +1,10 @@
 """Lab 5's `kit bench copilot`: what its figures say of a replica that stops."""
 
+from pathlib import Path
+
 import pytest
 
-from failslow.base.kit import this_kit
+from failslow.base.kit import Kit, this_kit
 from failslow.extras import lab_kits
 from failslow.extras.bench import load, servers
 from failslow.lab.labs import load_labs
@@ -34,8 +36,8 @@ def test_a_window_counts_what_ended_in_it() -> None:
 def test_replicas_are_told_to_keep_their_log_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[dict[str, str]] = []
 
-    def replicas(*_: object, environment: dict[str, str]) -> None:
-        told.append({**environment})
+    def replicas(_kit: Kit, _target: str, _program: Path, setup: servers.Setup) -> None:
+        told.append({**setup.environment})
 
     monkeypatch.setattr(servers, "replicas_of", replicas)
     copilot.in_memory(KIT)

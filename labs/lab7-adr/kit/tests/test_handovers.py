@@ -152,7 +152,19 @@ def slow_run(down_s: float, of_usual: float) -> Run:
     down = round(10 * down_s)
     later = [[1] * round(100 * of_usual)] * (320 - down)
     slices = [[1] * 100] * 200 + [[]] * down + later + [[]]
-    return Run(SLOW, slices, 30.0, 20.0, 1, 0.25, 0, 0, 0.0, fault_ns=10**9, replica=1)
+    return Run(
+        condition=SLOW,
+        slices=slices,
+        hold_s=30.0,
+        began_s=20.0,
+        leader_changes=1,
+        others_cores=0.25,
+        held_bytes=0,
+        leader_grew_bytes=0,
+        caught_up_s=0.0,
+        fault_ns=10**9,
+        replica=1,
+    )
 
 
 def test_a_run_says_hand_over_outage_and_loss() -> None:
