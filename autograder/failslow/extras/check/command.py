@@ -44,8 +44,8 @@ STYLE = (
     Step("Python lint", style.python_lint),
     Step("Python types of the core", style.python_types),
     Step("Python imports: rooms", style.python_imports),
-    Step("C++ format", style.cpp_format),
     Step("mutants: none is unneeded", unneeded.run),
+    Step("C++ format", style.cpp_format),
 )
 # --8<-- [end:style]
 

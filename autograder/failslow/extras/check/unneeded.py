@@ -2,8 +2,8 @@
 
 A mutant is needed if a test that it names, or the invariant that it trips, has fewer than two other
 witnesses in its lab. The only one of its kind of mistake is needed, too: no other mutant of its lab
-changes any definition that it changes, or says one of its texts, or has its `Kind`. A mutant that
-the kit names elsewhere stays: an attack begins with it, or a page shows it.
+changes any definition that it changes, or no other says one of its texts, or no other has its
+`Kind`. A mutant that the kit names elsewhere stays: an attack begins with it, or a page shows it.
 """
 
 import re
