@@ -212,7 +212,7 @@ def test_a_new_leader_is_told_from_a_lost_measurement() -> None:
     told["percentiles_us"] = [[500, 1], [990, 1]]
     with pytest.raises(load.LeaderChanged):
         load.parse(json.dumps(told | {"leader_changes": 1}))
-    with pytest.raises(CannotDo) as lost:
+    with pytest.raises(CannotDo, match=r"^put_load.s output is malformed") as lost:
         load.parse("{}")
     assert not isinstance(lost.value, load.LeaderChanged)
 
