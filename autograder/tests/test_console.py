@@ -68,8 +68,8 @@ def test_a_failed_stage_has_no_last_line(
     clock: Clock, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "paces.json"
-    with pytest.raises(ValueError), console.progress("Building", file) as advance:
+    with pytest.raises(ValueError, match="broken"), console.progress("Building", file) as advance:
         advance(1, 2, "a")
-        raise ValueError
+        raise ValueError("broken")
     assert capfd.readouterr().err == ""
     assert not file.exists()

@@ -75,7 +75,7 @@ def test_the_doctor_counts_the_walls(kit: Kit, capsys: pytest.CaptureFixture[str
     assert "Landlock" in row[2]
     kit.binary(sandbox.LAYERS).unlink()
     assert doctor._walls(kit) == []
-    with pytest.raises(CannotDo):
+    with pytest.raises(CannotDo, match=r"^sandbox_layers is missing"):
         sandbox.of_this_machine(kit)
 
 
