@@ -54,14 +54,18 @@ function(failslow_closure VARIABLE LAB)
   set(${VARIABLE} ${closure} ${LAB} PARENT_SCOPE)
 endfunction()
 
-# Adds DIRECTORY/<directory of the lab> of each lab that has a CMakeLists.txt there.
+# failslow_add_labs(DIRECTORY [below])
+# Adds DIRECTORY/<directory of the lab> of each lab that has a CMakeLists.txt there, or `below` it.
 function(failslow_add_labs DIRECTORY)
   get_property(labs GLOBAL PROPERTY FAILSLOW_LABS)
   foreach(lab ${labs})
     get_property(name GLOBAL PROPERTY FAILSLOW_DIRECTORY_${lab})
-    if(EXISTS ${PROJECT_SOURCE_DIR}/${DIRECTORY}/${name}/CMakeLists.txt)
-      add_subdirectory(${PROJECT_SOURCE_DIR}/${DIRECTORY}/${name}
-                       ${PROJECT_BINARY_DIR}/${DIRECTORY}/${name})
+    set(place ${DIRECTORY}/${name})
+    if(ARGN)
+      string(APPEND place /${ARGN})
+    endif()
+    if(EXISTS ${PROJECT_SOURCE_DIR}/${place}/CMakeLists.txt)
+      add_subdirectory(${PROJECT_SOURCE_DIR}/${place} ${PROJECT_BINARY_DIR}/${place})
     endif()
   endforeach()
 endfunction()

@@ -52,8 +52,7 @@ class ActivityProbeTest : public ::testing::Test {
     replica_.runtime.DeliverFrame(peer, EncodeFrame(header, TextReply{}));
   }
 
-  std::vector<ActivityWindow> heard_;
-  ActivityProbe probe_{kWindow, [this](const ActivityWindow& window) { heard_.push_back(window); }};
+  ActivityProbe probe_{kWindow};
   Replica replica_{With(probe_)};
 };
 
@@ -67,18 +66,6 @@ TEST_F(ActivityProbeTest, WindowsAdjoinAndNoneIsLeftOut) {
     empty.to_ns = empty.from_ns + Ns(kWindow);
     EXPECT_EQ(windows[i], empty);
   }
-}
-
-TEST_F(ActivityProbeTest, AWindowIsHeardOnceWhenSomethingLaterHappens) {
-  replica_.Advance(25ms);
-  EXPECT_EQ(heard_.size(), 0U) << "nothing has happened";
-  Ask(1);
-  EXPECT_EQ(heard_.size(), 2U);
-  EXPECT_EQ(Windows().size(), 2U);
-  replica_.Advance(5ms);
-  Ask(1);
-  EXPECT_EQ(heard_, Windows());
-  EXPECT_EQ(heard_.size(), 3U) << "a report hears nothing";
 }
 
 TEST_F(ActivityProbeTest, CallsAreCountedByPeerAndByTheirEnd) {

@@ -21,10 +21,7 @@
 
 namespace depfast {
 
-class Detector;
-struct Finding;
 class Scheduler;
-class Watches;
 struct RuntimeOptions;
 
 // The part for a replica's code. The host has the rest: HostedRuntime (host/hosted_runtime.h).
@@ -74,13 +71,6 @@ class Runtime {
   // Makes a claim about this replica, for tests. The lab's schema defines the kinds of claims.
   void Observe(const Observation& observation) { host_.Observe(observation); }
 
-  // The replica watches itself: `detector` sees each window of the replica's activity, and
-  // `on_finding` is called in a coroutine of its own for each finding. The runtime owns both.
-  // Windows are ActivityProbe::kWindow long and end in a step of the replica, which is charged like
-  // any other. All detectors see the same windows, from the first Watch on. Without a Watch the
-  // runtime pays nothing. Requires: neither is null; called inside the replica's step.
-  void Watch(std::unique_ptr<Detector> detector, std::function<void(const Finding&)> on_finding);
-
   // Bytes queued for a peer that the wire has not taken yet.
   std::size_t HeldBytes(PeerId peer) { return host_.HeldBytes(peer); }
 
@@ -116,9 +106,6 @@ class Runtime {
   Rpc rpc_;
   Storage storage_;
   std::unique_ptr<Scheduler> scheduler_;
-
- private:
-  std::unique_ptr<Watches> watches_;  // null until the first Watch
 };
 
 }  // namespace depfast

@@ -8,7 +8,6 @@
 #include "depfast/host/hosted_runtime.h"
 #include "depfast/host/random.h"
 #include "depfast/timeout_event.h"
-#include "verify/watches.h"
 
 namespace depfast {
 namespace {
@@ -45,12 +44,6 @@ Runtime::~Runtime() = default;
 
 void Runtime::Spawn(const char* name, std::function<void()> body) {
   scheduler_->Spawn(name, dependency(), std::move(body));
-}
-
-void Runtime::Watch(std::unique_ptr<Detector> detector,
-                    std::function<void(const Finding&)> on_finding) {
-  if (watches_ == nullptr) watches_ = std::make_unique<Watches>(*this);
-  watches_->Add(std::move(detector), std::move(on_finding));
 }
 
 void Runtime::Sleep(Duration duration) { TimeoutEvent::After(duration)->Wait(); }

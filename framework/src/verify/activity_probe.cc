@@ -7,8 +7,7 @@
 
 namespace depfast {
 
-ActivityProbe::ActivityProbe(Duration window, OnWindow on_window, std::size_t windows_kept)
-    : length_(window), on_window_(std::move(on_window)), windows_kept_(windows_kept) {
+ActivityProbe::ActivityProbe(Duration window) : length_(window) {
   assert(window > Duration::zero());
 }
 
@@ -28,9 +27,8 @@ void ActivityProbe::EndWindow() {
   for (auto& [key, waiter] : coroutines_) window_.coroutines.push_back(std::move(waiter));
   peers_.clear();
   coroutines_.clear();
-  if (on_window_) on_window_(window_);
   ended_.push_back(std::move(window_));
-  if (ended_.size() > windows_kept_) ended_.pop_front();
+  if (ended_.size() > kWindowsMax) ended_.pop_front();
   window_ = {.from_ns = end.count(), .to_ns = (end + length_).count()};
 }
 
@@ -55,30 +53,29 @@ void ActivityProbe::OnCall(const Runtime& runtime, const Task&, const RpcCall& c
   open_calls_[{call.peer(), call.id()}] = runtime.Now();
 }
 
-PeerActivity* ActivityProbe::EndCall(const Runtime& runtime, const RpcCall& call) {
+PeerActivity& ActivityProbe::EndCall(const Runtime& runtime, const RpcCall& call) {
   Advance(runtime.Now());
   const auto open = open_calls_.find({call.peer(), call.id()});
-  if (open == open_calls_.end()) return nullptr;
+  assert(open != open_calls_.end());
   PeerActivity& peer = Peer(call.peer());
   peer.ended.Add(runtime.Now() - open->second);
   open_calls_.erase(open);
-  return &peer;
+  return peer;
 }
 
 void ActivityProbe::OnReply(const Runtime& runtime, const RpcCall& call) {
-  PeerActivity* const peer = EndCall(runtime, call);
-  if (peer == nullptr) return;
+  PeerActivity& peer = EndCall(runtime, call);
   if (call.error() == RpcError::kNone) {
-    ++peer->replies;
+    ++peer.replies;
   } else if (call.error() == RpcError::kTimedOut) {
-    ++peer->timeouts;
+    ++peer.timeouts;
   } else {
-    ++peer->failures;
+    ++peer.failures;
   }
 }
 
 void ActivityProbe::OnRelease(const Runtime& runtime, const RpcCall& call) {
-  if (PeerActivity* const peer = EndCall(runtime, call)) ++peer->released;
+  ++EndCall(runtime, call).released;
 }
 
 void ActivityProbe::OnWait(const Runtime& runtime, const Task& task, const Event& event) {
@@ -90,7 +87,7 @@ void ActivityProbe::OnWaitEnd(const Runtime& runtime, const Task& task, const Ev
                               Outcome outcome) {
   Advance(runtime.Now());
   const auto open = open_waits_.find(task.id);
-  if (open == open_waits_.end()) return;  // it began before the probe was there
+  assert(open != open_waits_.end());
   CoroutineActivity& waiter = Waiter(open->second);
   waiter.ended.Add(runtime.Now() - open->second.since);
   if (outcome == Outcome::kTimedOut) ++waiter.timed_out;
@@ -104,17 +101,12 @@ void ActivityProbe::OnStepEnd(const Runtime& runtime, const StepUsage& usage) {
   window_.took_ns += usage.took.count();
 }
 
-std::vector<ActivityWindow> ActivityProbe::Windows(Time now) const {
-  ActivityProbe copy = *this;
-  copy.on_window_ = nullptr;
-  copy.Advance(now);
-  return {copy.ended_.begin(), copy.ended_.end()};
-}
-
 std::string ActivityProbe::Report(const Runtime& runtime) const {
+  ActivityProbe copy = *this;
+  copy.Advance(runtime.Now());
   std::string bytes;
   frame_internal::StringSink sink(bytes);
-  msgpack::pack(sink, Windows(runtime.Now()));
+  msgpack::pack(sink, std::vector(copy.ended_.begin(), copy.ended_.end()));
   return bytes;
 }
 

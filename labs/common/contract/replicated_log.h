@@ -54,11 +54,6 @@ class ReplicatedLog {
   // (lab 7, E1). Commands that other replicas forward are served.
   virtual bool SendsClientsAway() const { return false; }
 
-  // Asks this replica to propose no longer, and to hand over to `heir`, a replica of its group;
-  // kNobody: to any. A wish: a log may refuse it, be late with it, or, as this one, do nothing. The
-  // log stays correct in any case. Never waits.
-  virtual void StepDown(PeerId heir) { (void)heir; }
-
   // An operator stops this replica in order: see Service::Stop.
   virtual void Stop() {}
 };

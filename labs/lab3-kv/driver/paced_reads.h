@@ -43,7 +43,6 @@ class PacedReads final : public ReplicatedLog {
     log_.Submit(std::move(command), client, std::move(done));
   }
   std::vector<PeerId> proposers() const override { return log_.proposers(); }
-  void StepDown(PeerId heir) override { log_.StepDown(heir); }
 
   void ReadIndex(const Dependency& client, ReadDone done) override {
     const auto number = asked_.Add({peer_, std::move(done)});

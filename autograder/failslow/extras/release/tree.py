@@ -54,14 +54,18 @@ LEFT_OUT = (
     "framework/bench/*",
     "framework/tests/*",
     "labs/*/*/tests/*",
+    "labs/*/kit.py",
+    "labs/*/kit/*",
+    "labs/conftest.py",
     "labs/common/tests/*",
     "reference-solutions/mutation/*",
+    "reference-solutions/*/tests/*",
     "reference-solutions/tests/*",
     "tools/load/etcd.proto",
     "tools/load/etcd_target.cc",
 )
-"""Neither a student nor a grade needs them: tests and benchmarks of the kit's own code, the load of
-etcd, and the check of the faults."""
+"""Neither a student nor a grade needs them: tests and benchmarks of the kit's own code, the kits of
+labs, the load of etcd, and the check of the faults."""
 
 PACKAGE_DATA = (
     "autograder/failslow/base/data/cluster.schema.json",

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,22 +27,11 @@ class ActivityProbe final : public ReportingProbe {
   // A report holds the latest windows, at most this number.
   static constexpr std::size_t kWindowsMax = 1000;
 
-  using OnWindow = std::function<void(const ActivityWindow&)>;
-
-  // Windows begin at multiples of `window`; the first one begins with the replica's start.
-  // `on_window`, unless it is null, is called once for each window, in their order. A window ends
-  // when the probe hears of something later: a replica that does nothing ends no window. Windows
+  // Windows begin at multiples of `window`; the first one begins with the replica's start. Windows
   // without any activity are not left out. Requires: window > 0.
-  // `windows_kept`: for Windows and Report.
-  explicit ActivityProbe(Duration window = kWindow, OnWindow on_window = nullptr,
-                         std::size_t windows_kept = kWindowsMax);
+  explicit ActivityProbe(Duration window = kWindow);
 
-  // Begins the first window, and ends those that are over.
-  void Advance(Time now);
-
-  // The windows that have ended by `now`, as far as they are kept.
-  std::vector<ActivityWindow> Windows(Time now) const;
-
+  // The windows that have ended by now.
   std::string Report(const Runtime& runtime) const override;
   // The windows of a report; nothing if it is malformed.
   static std::optional<std::vector<ActivityWindow>> Read(std::string_view report);
@@ -64,15 +52,14 @@ class ActivityProbe final : public ReportingProbe {
     Time since{0};
   };
 
+  // Begins the first window, and ends those that are over.
+  void Advance(Time now);
   void EndWindow();
   PeerActivity& Peer(PeerId peer);
   CoroutineActivity& Waiter(const OpenWait& wait);
-  // Null if the probe has not heard of the call's begin.
-  PeerActivity* EndCall(const Runtime& runtime, const RpcCall& call);
+  PeerActivity& EndCall(const Runtime& runtime, const RpcCall& call);
 
   Duration length_;
-  OnWindow on_window_;
-  std::size_t windows_kept_;
   std::deque<ActivityWindow> ended_;
 
   // The window under way; its end is 0 before the first. Its vectors are made of the maps at its

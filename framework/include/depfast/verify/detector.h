@@ -9,14 +9,9 @@
 //       return findings;
 //     }
 //   };
-//
-//   Detectors detectors;
-//   detectors.Register("timeouts", std::make_unique<TooManyTimeouts>());
 #pragma once
 
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "depfast/peer.h"
@@ -37,27 +32,6 @@ class Detector {
   // Called once for each window of one replica, in their order: a window begins where the one
   // before it ended. Returns what is wrong in this window, at most one finding for each peer.
   virtual std::vector<Finding> OnWindow(const ActivityWindow& window) = 0;
-};
-
-// A finding with the detector that made it, and the window.
-struct DetectorFinding {
-  std::string detector;
-  std::int64_t from_ns = 0;
-  std::int64_t to_ns = 0;
-  Finding finding;
-};
-
-// Detectors of one replica. All see the same windows.
-class Detectors {
- public:
-  // Throws std::invalid_argument if the name is taken. Requires: `detector` is not null.
-  void Register(const std::string& name, std::unique_ptr<Detector> detector);
-
-  // The findings of all detectors in this window, in the order of registration.
-  std::vector<DetectorFinding> OnWindow(const ActivityWindow& window);
-
- private:
-  std::vector<std::pair<std::string, std::unique_ptr<Detector>>> detectors_;
 };
 
 }  // namespace depfast
