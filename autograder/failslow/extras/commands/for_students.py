@@ -1,12 +1,12 @@
 """The commands of students. A student's kit has no others."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 from failslow.base.kit import Kit
 from failslow.extras.commands import (
     cluster,
     debug,
-    diagnose,
     doctor,
     explore,
     explore_rules,
@@ -28,7 +28,8 @@ def add_to(commands: Commands) -> None:
     _add_debug(commands)
     _add_explore(commands)
     _add_submit(commands)
-    _add_diagnose(commands)
+    if find_spec("failslow.extras.commands.diagnose"):
+        _add_diagnose(commands)
     text = "run a solution's replicas here"
     cluster.add_to(commands.add_parser("cluster", help=text, description=text))
     text = "make replicas of a running cluster slow"
@@ -116,6 +117,9 @@ def _add_submit(commands: Commands) -> None:
 
 
 def _add_diagnose(commands: Commands) -> None:
+    """A students' kit without the lab of the diagnosis has no such module."""
+    from failslow.extras.commands import diagnose
+
     parser = add(commands, "diagnose", "check answers to lab 4's diagnosis", diagnose.run)
     text = "check the form of a file of answers, nothing else"
     parser.add_argument("--check", type=Path, metavar="FILE", help=text)

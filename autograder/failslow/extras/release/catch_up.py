@@ -4,7 +4,7 @@ in place of sources.
 An instructor decides it in lab.yaml: a lab with `base: reference` is built on our earlier labs.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,34 +19,35 @@ from failslow.lab.labs import Lab, load_labs
 from failslow.lab.submission import SOURCES, collect, object_for, place
 
 
-def needed(kit: Kit) -> dict[str, tuple[Lab, Lab]]:
-    """By directory: the lab that is given, and one that is built on it."""
+def needed(kit: Kit, left_out: Collection[Lab] = ()) -> dict[str, tuple[Lab, Lab]]:
+    """By directory: the lab that is given, and one that is built on it. `left_out`: labs that
+    students do not get."""
     labs = load_labs(kit)
     return {
         each.directory: (each, lab)
         for lab in labs.by_id.values()
-        if lab.base == "reference"
+        if lab.base == "reference" and lab not in left_out
         for each in labs.closure(lab)
         if each is not lab
     }
 
 
-def headers(kit: Kit) -> set[str]:
+def headers(kit: Kit, left_out: Collection[Lab] = ()) -> set[str]:
     """Their paths in the checkout: an instructor has allowed their lines."""
     return {
         f"{kit.reference.relative_to(kit.root)}/{lab.directory}/{name}"
-        for lab, _ in needed(kit).values()
+        for lab, _ in needed(kit, left_out).values()
         for name in lab.files
         if not name.endswith(SOURCES)
     }
 
 
-def files(kit: Kit) -> dict[str, bytes]:
+def files(kit: Kit, left_out: Collection[Lab] = ()) -> dict[str, bytes]:
     """The contents by their paths in the students' kit, for each processor. CannotDo when they do
     not compile. Requires: the kit is configured."""
     return {
         path.relative_to(kit.root).as_posix(): content
-        for lab, on_top in needed(kit).values()
+        for lab, on_top in needed(kit, left_out).values()
         for path, content in _compiled(kit, lab, on_top)
     }
 

@@ -4,6 +4,7 @@ The two lists are independent: leaks.py checks the files of the one against the 
 Only files that git tracks count, as they are in the working tree.
 """
 
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from failslow.base import process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras.release import imports
+from failslow.lab.labs import Lab
 
 GIVEN = (
     ".clang-format",
@@ -79,8 +81,19 @@ SECRET = (
     "reference-solutions/*",
 )
 
-PROGRAMS = ("failslow.__main__", "failslow.cli", "failslow.extras.live.__main__")
-"""The parts of the package that something else starts."""
+DIAGNOSE = "failslow.extras.commands.diagnose"
+"""Left out with the lab whose answers it reads."""
+
+PROGRAMS = ("failslow.__main__", "failslow.cli", "failslow.extras.live.__main__", DIAGNOSE)
+"""The parts of the package that something else starts, or that the command line may lack."""
+
+OF_A_LAB = (
+    "autograder/hidden/{directory}/*",
+    "handouts/{directory}*",
+    "labs/{directory}/*",
+    "reference-solutions/{directory}/*",
+)
+"""Patterns of the paths that belong to one lab."""
 
 
 def tracked(kit: Kit) -> list[str]:
@@ -94,17 +107,25 @@ def tracked(kit: Kit) -> list[str]:
     return sorted(name for name in done.output.split("\0") if name)
 
 
-def given(kit: Kit) -> list[str]:
-    """The paths of the files that students get, in order."""
-    modules = imports.closure(kit.root / "autograder", PROGRAMS)
+def given(kit: Kit, left_out: Sequence[Lab] = ()) -> list[str]:
+    """The paths of the files that students get, in order. `left_out`: labs that they do not get."""
+    unread = DIAGNOSE if any(lab.diagnosis for lab in left_out) else None
+    programs = [each for each in PROGRAMS if each != unread]
+    modules = imports.closure(kit.root / "autograder", programs)
     package = {path.relative_to(kit.root).as_posix() for path in modules}
     names = tracked(kit)
     patterns = (*GIVEN, *PACKAGE_DATA)
+    others = (*LEFT_OUT, *of_labs(left_out))
     return [
         name
         for name in names
-        if name in package or (matches(name, patterns) and not matches(name, LEFT_OUT))
+        if name in package or (matches(name, patterns) and not matches(name, others))
     ]
+
+
+def of_labs(labs: Iterable[Lab]) -> list[str]:
+    """Patterns of the paths that belong to these labs."""
+    return [pattern.format(directory=lab.directory) for lab in labs for pattern in OF_A_LAB]
 
 
 def is_secret(name: str) -> bool:
@@ -112,7 +133,7 @@ def is_secret(name: str) -> bool:
     return matches(name, SECRET)
 
 
-def matches(name: str, patterns: tuple[str, ...]) -> bool:
+def matches(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 

@@ -1,0 +1,51 @@
+"""The parts of a page that one kind of reader gets: a student sees nothing for instructors, nor of
+labs that the course has not given yet."""
+
+import re
+from collections.abc import Collection
+
+NOT_FOR_STUDENTS = ("Instructors", "Maintainers")
+"""Sections; their pages are in directories of the same names."""
+
+NOT_HERE = re.compile(r"<!-- instructors: begin -->\n(.*?)<!-- instructors: end -->\n", re.S)
+"""A part of a page that is not for students."""
+LINK_THERE = re.compile(r"\[([^]]+)\]\((?:\.\./)*(?:instructors|maintainers)/[^)]*\)")
+
+OF_A_LAB = re.compile(r"<!-- (lab\d+): begin -->\n(.*?)<!-- \1: end -->\n", re.S)
+"""A part of a page that is about one lab."""
+LINK_TO_A_LAB = re.compile(r"\[([^]]+)\]\((?:\.\./)*(?:labs/)?(lab\d+)-[^)]*\)")
+SECTION = re.compile(r"^## Lab (\d+)\n.*?(?=^## |\Z)", re.M | re.S)
+ROW = re.compile(r"^ *\|.*\n", re.M)
+LABS = re.compile(r"\blabs?[ /]*(?:lab)?(\d+(?:(?:, | and | to )\d+)*)\b", re.I)
+"""Words such as `Lab 4`, `lab4`, `labs 2 and 7`, `labs/lab4-finalize`."""
+
+
+def to_all(markdown: str) -> str:
+    """The whole page, without the marks."""
+    return OF_A_LAB.sub(r"\2", NOT_HERE.sub(r"\1", markdown))
+
+
+def to_students(markdown: str, left_out: Collection[str] = ()) -> str:
+    """Without what is for others, and without parts, sections and rows of tables about labs with
+    the ids `left_out` alone. Of a link to a page that is not there, the words stay."""
+
+    def part(found: re.Match[str]) -> str:
+        return "" if found[1] in left_out else found[2]
+
+    def section(found: re.Match[str]) -> str:
+        return "" if f"lab{found[1]}" in left_out else found[0]
+
+    def row(found: re.Match[str]) -> str:
+        named = {f"lab{number}" for each in LABS.findall(found[0]) for number in _numbers(each)}
+        return "" if named and named <= {*left_out} else found[0]
+
+    def link(found: re.Match[str]) -> str:
+        return found[1] if found[2] in left_out else found[0]
+
+    markdown = LINK_THERE.sub(r"\1", NOT_HERE.sub("", markdown))
+    markdown = SECTION.sub(section, OF_A_LAB.sub(part, markdown))
+    return LINK_TO_A_LAB.sub(link, ROW.sub(row, markdown))
+
+
+def _numbers(words: str) -> list[str]:
+    return re.findall(r"\d+", words)
