@@ -513,6 +513,20 @@ def test_a_copy_among_the_given_files_is_refused(checkout: Kit, tmp_path: Path) 
     assert not (tmp_path / "out").exists()
 
 
+def test_a_function_of_another_labs_solution_is_refused(checkout: Kit, tmp_path: Path) -> None:
+    """Its lines are no secret: they stand in a given file."""
+    body = "".join(f"  the_step(number_{number});\n" for number in range(5))
+    write(checkout.root / "reference-solutions/lab1-a/a.cc", f"void A::Run() {{\n{body}}}\n")
+    write(checkout.root / "labs/lab2-b/contract/b.cc", f"void B::Go() {{\n{body}}}\n")
+    git(checkout.root, "add", "--all")
+    with pytest.raises(CannotDo, match="1 given functions are those of another") as caught:
+        release(checkout, tmp_path / "out")
+    assert caught.value.detail == (
+        "B::Go (labs/lab2-b/contract/b.cc:1) is 100% of A::Run (reference-solutions/lab1-a/a.cc:1)"
+    )
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_line_in_the_handbook_is_refused(
     checkout: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from failslow.base import atomic
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.extras.release import catch_up, leaks, processors, repository, tree
+from failslow.extras.release import catch_up, copies, leaks, processors, repository, tree
 from failslow.extras.site import build as site
 from failslow.extras.site import readers
 from failslow.lab.labs import Lab, load_labs
@@ -220,6 +220,10 @@ def _check(kit: Kit, released: Path, labs: Chosen, earlier: Path) -> None:
     exposed = leaks.exposed_sources(kit, secrets)
     if exposed:
         raise CannotDo(f"files that are given hold most of {', '.join(exposed)}")
+    copied = copies.find(kit)
+    if copied:
+        shown = "\n".join(map(str, copied[:LEAKS_SHOWN]))
+        raise CannotDo(f"{len(copied)} given functions are those of another lab's solution", shown)
     found = leaks.find(secrets, released, known={*leaks.git_objects(earlier)})
     if found:
         shown = "\n".join(str(each) for each in found[:LEAKS_SHOWN])
