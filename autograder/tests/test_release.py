@@ -47,14 +47,14 @@ COMMANDS = {
 LIBRARY = Path("labs/lab3-kv/answers") / machine.platform_name() / "libkv_answers.a"
 
 
-def released_to(scratch: Path, labs: Sequence[str] | None) -> Kit:
+def released_to(scratch: Path, labs: Sequence[str] | None, with_clusters: bool = True) -> Kit:
     """This checkout's release, with a stand-in for the library of answers."""
     library = scratch / LIBRARY.name
     library.write_bytes(b"!<arch>\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(processors, "check_compilers", lambda: None)
         patch.setattr(students, "build_answers", lambda _: {machine.platform_name(): library})
-        options = students.Options(labs, with_handbook=False)
+        options = students.Options(labs, False, with_clusters)
         students.write(KIT, scratch / "kit", options, lambda _: None)
     return Kit(scratch / "kit")
 
@@ -67,6 +67,12 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Kit:
 @pytest.fixture(scope="module")
 def first_labs(tmp_path_factory: pytest.TempPathFactory) -> Kit:
     return released_to(tmp_path_factory.mktemp("first"), ["lab2", "lab1"])
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Kit:
+    """A release without clusters."""
+    return released_to(tmp_path_factory.mktemp("simulated"), None, with_clusters=False)
 
 
 @pytest.fixture(scope="module")
@@ -279,7 +285,7 @@ def named_in(page: Path) -> set[str]:
     return {part.split("`")[0].split()[0] for part in words} - {"COMMAND", "--help"}
 
 
-@pytest.mark.parametrize("labs", ["first_labs", "released"])
+@pytest.mark.parametrize("labs", ["first_labs", "simulated", "released"])
 def test_cmake_describes_its_programs_without_a_reference(
     labs: str, request: pytest.FixtureRequest
 ) -> None:
@@ -290,10 +296,11 @@ def test_cmake_describes_its_programs_without_a_reference(
     assert f"build bin/{tour.PROGRAM}:" in ninja
     shutil.rmtree(released.build)
     for lab in load_labs(released).by_id.values():
-        assert {f"{lab.id}_replica", f"{lab.id}_real", f"{lab.id}_public_sim"} <= {*programs}
+        assert {f"{lab.id}_replica", f"{lab.id}_public_sim"} <= {*programs}
+        assert (f"{lab.id}_real" in programs) == (labs != "simulated")
         assert f"{lab.id}_hidden_sim" not in programs
         assert all(Path(source).is_file() for source in programs[f"{lab.id}_public_sim"].sources)
-    if labs == "released":
+    if labs != "first_labs":
         assert str(released.root / LIBRARY) in programs["lab3_public_sim"].link
 
 
@@ -311,6 +318,18 @@ def test_a_lab_that_is_left_out_leaves_nothing(first_labs: Kit) -> None:
     assert named_in(first_labs.root / students.COMMANDS) == COMMANDS - {"diagnose"}
     assert "lab 3" not in (first_labs.root / "README.md").read_text()
     assert said_by(first_labs, "test", "lab3").stderr.startswith("kit: unknown lab 'lab3'")
+
+
+def test_without_clusters_their_commands_say_so(simulated: Kit) -> None:
+    names = git(simulated.root, "ls-files").splitlines()
+    of_clusters = re.compile("hosts/real|/redis/|/client/|extras/(?:cluster|faults|live)|compose")
+    assert [name for name in names if of_clusters.search(name)] == []
+    assert listed_by(simulated) == COMMANDS - {"cluster", "faults"}
+    assert named_in(simulated.root / students.COMMANDS) == COMMANDS - {"cluster", "faults"}
+    said = said_by(simulated, "cluster", "up", "labs", "--lab", "lab2")
+    told = "kit: your course has left clusters of processes out of this kit\n"
+    assert (said.returncode, said.stderr) == (2, told)
+    assert "compose" not in (simulated.root / "README.md").read_text()
 
 
 FIRST, BOTH = ["lab1"], ["lab1", "lab2"]

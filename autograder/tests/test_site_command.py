@@ -116,9 +116,12 @@ def test_parts_about_labs_that_are_left_out_go() -> None:
 | labs 1 and 2 | c |
 
 See [lab 2](../labs/lab2-raft.md#top) and [lab 1](lab1-quorum-event.md).
+<!-- clusters: begin -->
 <!-- lab2: begin -->
 Part 2.
 <!-- lab2: end -->
+Clusters.
+<!-- clusters: end -->
 
 ## Lab 2
 
@@ -135,11 +138,13 @@ End.
         "| labs 1 and 2 | c |",
         "",
         "See lab 2 and [lab 1](lab1-quorum-event.md).",
+        "Clusters.",
         "",
         "## Lab 21",
         "",
         "End.",
     ]
+    assert "lusters" not in readers.to_students(page, [readers.CLUSTERS])
     marks = re.compile("<!-- .*\n")
     assert readers.to_students(page) == readers.to_all(page) == marks.sub("", page)
 

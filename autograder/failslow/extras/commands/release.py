@@ -24,10 +24,15 @@ def key(kit: Kit, out: Path | None) -> int:
 
 
 def students(
-    kit: Kit, out: Path, labs: Sequence[str] | None, with_handbook: bool, image: str | None
+    kit: Kit,
+    out: Path,
+    labs: Sequence[str] | None,
+    with_handbook: bool,
+    with_clusters: bool,
+    image: str | None,
 ) -> int:
     """Writes the students' kit. CannotDo if the directory has something else."""
-    options = students_kit.Options(labs, with_handbook, image)
+    options = students_kit.Options(labs, with_handbook, with_clusters, image)
     written = students_kit.write(kit, out, options, _begins)
     given = ", ".join(written.labs)
     if written.is_new:
@@ -37,9 +42,10 @@ def students(
     return 0
 
 
-def image(kit: Kit, tag: str, push: bool, labs: Sequence[str] | None) -> int:
+def image(kit: Kit, tag: str, push: bool, labs: Sequence[str] | None, with_clusters: bool) -> int:
     """Makes the image of students' containers. CannotDo without an engine."""
-    platforms = image_of_students.make(kit, tag, push, labs, _begins)
+    given = students_kit.Options(labs, with_handbook=False, with_clusters=with_clusters)
+    platforms = image_of_students.make(kit, tag, push, given, _begins)
     console.note(f"{'Pushed' if push else 'Made'} {tag} for {' and '.join(platforms)}")
     return 0
 

@@ -31,10 +31,11 @@ NAME = re.compile(
 
 
 def make(
-    kit: Kit, tag: str, push: bool, labs: Sequence[str] | None, begins: students.Stage
+    kit: Kit, tag: str, push: bool, given: students.Options, begins: students.Stage
 ) -> Sequence[str]:
     """Makes the image, and returns its platforms. CannotDo without an engine, before anything is
-    built, and when a build or the registry fails. `tag`: as NAME. `labs`: as of students."""
+    built, and when a build or the registry fails. `tag`: as NAME. `given`: what
+    students get; no handbook is needed."""
     name = engine.for_images()
     library, version = platform.libc_ver()
     if library == "glibc" and [*map(int, version.split("."))] > GLIBC:
@@ -44,7 +45,7 @@ def make(
         begins(f"for {platforms[0]} alone: {why}")
     with tempfile.TemporaryDirectory() as scratch:
         context = Path(scratch) / "kit"
-        students.write(kit, context, students.Options(labs, with_handbook=False), begins)
+        students.write(kit, context, given, begins)
         words = ["--file", DOCKERFILE, "--target", STAGE, "--tag", tag]
         if engine.NETWORK in os.environ:
             words += ["--network", os.environ[engine.NETWORK]]

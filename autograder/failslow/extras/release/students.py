@@ -41,11 +41,12 @@ Stage = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Options:
-    """`labs`: ids of those that students get; None: all. `image`: of the dev container; None: it is
-    built from the kit."""
+    """`labs`: ids of those that students get; None: all. `with_clusters`: of processes. `image`: of
+    the dev container; None: it is built from the kit."""
 
     labs: Sequence[str] | None = None
     with_handbook: bool = True
+    with_clusters: bool = True
     image: str | None = None
 
 
@@ -55,14 +56,17 @@ class Chosen:
 
     given: Sequence[Lab]
     left_out: Sequence[Lab]
+    with_clusters: bool
 
     @property
     def ids(self) -> list[str]:
         return [lab.id for lab in self.given]
 
     @property
-    def ids_left_out(self) -> list[str]:
-        return [lab.id for lab in self.left_out]
+    def topics_left_out(self) -> list[str]:
+        """As pages mark them."""
+        clusters = [] if self.with_clusters else [readers.CLUSTERS]
+        return [*(lab.id for lab in self.left_out), *clusters]
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,7 @@ def write(kit: Kit, out: Path, options: Options, begins: Stage) -> Written:
     earlier release, has changes of others or a lab more; outside of a git checkout; when something
     cannot be built or written; and when a leak is found. Then `out` stays as it was.
     """
-    labs = choose(kit, options.labs)
+    labs = choose(kit, options)
     is_later = check_place(out, labs)
     tree.tracked(kit)
     processors.check_compilers()
@@ -116,18 +120,19 @@ def write(kit: Kit, out: Path, options: Options, begins: Stage) -> Written:
         raise CannotDo(f"cannot write {out}: {error.strerror or error}") from error
 
 
-def choose(kit: Kit, ids: Sequence[str] | None) -> Chosen:
+def choose(kit: Kit, options: Options) -> Chosen:
     """CannotDo for an unknown lab, and for one without a lab that it needs."""
     labs = load_labs(kit)
     given = [*labs.by_id.values()]
-    if ids is not None:
-        wanted = [labs.get(each) for each in ids]
+    if options.labs is not None:
+        wanted = [labs.get(each) for each in options.labs]
         given = [lab for lab in given if lab in wanted]
     for lab in given:
         for needed in lab.needs:
             if labs.get(needed) not in given:
                 raise CannotDo(f"{lab.id} needs {needed}, which --labs leaves out")
-    return Chosen(given, [lab for lab in labs.by_id.values() if lab not in given])
+    left_out = [lab for lab in labs.by_id.values() if lab not in given]
+    return Chosen(given, left_out, options.with_clusters)
 
 
 def check_place(out: Path, labs: Chosen) -> bool:
@@ -168,14 +173,15 @@ def build_answers(kit: Kit) -> dict[str, Path]:
 
 
 def _fill(kit: Kit, to: Path, labs: Chosen, libraries: Mapping[str, Path]) -> None:
-    for name in tree.given(kit, labs.left_out):
+    for name in tree.given(kit, labs.left_out, labs.with_clusters):
         source = kit.root / name
         if not source.is_file():
             raise CannotDo(f"{name} is missing from the checkout")
         _copy(source, to / name, 0o755 if tree.executable(source) else 0o644)
-    _use_students_labs(to / COMPOSE, labs)
+    if labs.with_clusters:
+        _use_students_labs(to / COMPOSE, labs)
     for page, place in ((README, "README.md"), (kit.root / COMMANDS, COMMANDS)):
-        text = readers.to_students(page.read_text(encoding="utf-8"), labs.ids_left_out)
+        text = readers.to_students(page.read_text(encoding="utf-8"), labs.topics_left_out)
         atomic.write_text(to / place, text)
     for processor, library in libraries.items():
         _copy(library, to / ANSWERS_DIRECTORY / processor / library.name, 0o644)
@@ -191,7 +197,7 @@ def _use_students_labs(compose: Path, labs: Chosen) -> None:
     """The default solution of the containers: students have no reference. Without the containers'
     lab there are none."""
     text = compose.read_text(encoding="utf-8")
-    if {*COMPOSED_LAB.findall(text)} & {*labs.ids_left_out}:
+    if {*COMPOSED_LAB.findall(text)} & {*labs.topics_left_out}:
         compose.unlink()
     else:
         compose.write_text(text.replace(REFERENCE, "labs"), encoding="utf-8")
@@ -207,7 +213,7 @@ def use_image(dev_container: Path, image: str) -> None:
 def build_handbook(kit: Kit, labs: Chosen) -> Path:
     """The handbook without the pages of others. CannotDo when its sources have errors."""
     built = kit.build / "site-for-students"
-    problems = site.build_for_students(kit, built, left_out=labs.ids_left_out)
+    problems = site.build_for_students(kit, built, left_out=labs.topics_left_out)
     if problems:
         raise CannotDo(f"the handbook has {len(problems)} errors", "\n".join(problems))
     return built

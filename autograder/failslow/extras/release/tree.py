@@ -84,8 +84,31 @@ SECRET = (
 DIAGNOSE = "failslow.extras.commands.diagnose"
 """Left out with the lab whose answers it reads."""
 
-PROGRAMS = ("failslow.__main__", "failslow.cli", "failslow.extras.live.__main__", DIAGNOSE)
-"""The parts of the package that something else starts, or that the command line may lack."""
+PROGRAMS = ("failslow.__main__", "failslow.cli")
+"""The parts of the package that something else starts."""
+
+CLUSTER_PROGRAMS = (
+    "failslow.extras.commands.cluster",
+    "failslow.extras.commands.faults",
+    "failslow.extras.live.__main__",
+)
+OF_CLUSTERS = (
+    "autograder/failslow/base/data/cluster.schema.json",
+    "autograder/failslow/extras/live/*",
+    "docker-compose.yml",
+    "fault-scripts/*",
+    "framework/faults/catalogue_*",
+    "framework/hosts/real/*",
+    "framework/tool/*",
+    "labs/*/client/*",
+    "labs/*/redis/*",
+    "tools/CMakeLists.txt",
+    "tools/containers/Dockerfile",
+    "tools/containers/make-base",
+    "tools/containers/run",
+    "tools/load/*",
+)
+"""What only clusters of processes need, besides the modules that CLUSTER_PROGRAMS import."""
 
 OF_A_LAB = (
     "autograder/hidden/{directory}/*",
@@ -107,15 +130,19 @@ def tracked(kit: Kit) -> list[str]:
     return sorted(name for name in done.output.split("\0") if name)
 
 
-def given(kit: Kit, left_out: Sequence[Lab] = ()) -> list[str]:
-    """The paths of the files that students get, in order. `left_out`: labs that they do not get."""
-    unread = DIAGNOSE if any(lab.diagnosis for lab in left_out) else None
-    programs = [each for each in PROGRAMS if each != unread]
+def given(kit: Kit, left_out: Sequence[Lab] = (), with_clusters: bool = True) -> list[str]:
+    """The paths of the files that students get, in order. `left_out`: labs that they do not get.
+    `with_clusters`: of processes."""
+    programs = [*PROGRAMS]
+    if not any(lab.diagnosis for lab in left_out):
+        programs.append(DIAGNOSE)
+    if with_clusters:
+        programs += CLUSTER_PROGRAMS
     modules = imports.closure(kit.root / "autograder", programs)
     package = {path.relative_to(kit.root).as_posix() for path in modules}
     names = tracked(kit)
     patterns = (*GIVEN, *PACKAGE_DATA)
-    others = (*LEFT_OUT, *of_labs(left_out))
+    others = [*LEFT_OUT, *of_labs(left_out), *(() if with_clusters else OF_CLUSTERS)]
     return [
         name
         for name in names
