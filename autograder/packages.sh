@@ -30,8 +30,10 @@ more_packages() { # kit command, its arguments...; prints packages, one a line
 
 extras_of() { # kit command, its arguments...; prints the names of requirements-NAME.txt
   case "$*" in
-    site* | 'release students'*) echo site ;;
-    check*) echo lint site browser batch redis mutation ;;
+    site*) echo site ;;
+    'release students'*) echo site parse ;;
+    'release image'*) echo parse ;;
+    check*) echo lint site browser batch redis mutation parse ;;
     grade*--on*) echo batch ;;
   esac
 }

@@ -17,7 +17,8 @@
 # With FAILSLOW_SIMULATION_ONLY there are the programs *_sim alone.
 #
 # A student's kit has no reference solution (`kit release students`). There the programs exist as
-# <name>_submission alone, and no suite is sealed.
+# <name>_submission alone, and no suite is sealed. Without clusters it has no <lab>_real: there is no
+# library depfast_real.
 
 set(FAILSLOW_REFERENCE OFF)
 if(EXISTS ${PROJECT_SOURCE_DIR}/reference-solutions)
@@ -76,12 +77,14 @@ function(failslow_lab LAB)
     return()
   endif()
   failslow_program(${LAB}_replica SOLUTION ${LAB} LIBRARIES depfast_sealed_replica)
-  set(real ${LAB})
-  if(ARG_REAL_DRIVER)
-    set(real ${LAB}_process)
-    failslow_driver(${real} LAB ${LAB} SOURCES ${ARG_REAL_DRIVER} LIBRARIES ${ARG_LIBRARIES})
+  if(TARGET depfast_real)
+    set(real ${LAB})
+    if(ARG_REAL_DRIVER)
+      set(real ${LAB}_process)
+      failslow_driver(${real} LAB ${LAB} SOURCES ${ARG_REAL_DRIVER} LIBRARIES ${ARG_LIBRARIES})
+    endif()
+    failslow_program(${LAB}_real SOLUTION ${real} LIBRARIES ${ARG_REAL} depfast_real_replica)
   endif()
-  failslow_program(${LAB}_real SOLUTION ${real} LIBRARIES ${ARG_REAL} depfast_real_replica)
   add_dependencies(${LAB}_grading
     sandbox_layers compiler_sandbox depfast_sealed_replica ${ARG_LIBRARIES})
   add_dependencies(grading ${LAB}_grading)
@@ -183,7 +186,7 @@ endfunction()
 # Defines an object library that registers a protocol (protocol.h), for the tools that load a
 # cluster or submit a command.
 function(failslow_client NAME)
-  if(FAILSLOW_SIMULATION_ONLY)
+  if(NOT TARGET depfast_real)
     return()
   endif()
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})

@@ -77,7 +77,7 @@ def released(kit: Kit, root: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     """The students' kit, configured for the other processor."""
     scratch = tmp_path_factory.mktemp("arm64")
     made = Kit(scratch / "kit")
-    students.write(kit, made.root, with_handbook=False, begins=lambda _: None)
+    students.write(kit, made.root, students.Options(with_handbook=False), lambda _: None)
     toolchain = scratch / "toolchain.cmake"
     toolchain.write_text(TOOLCHAIN.replace("@ROOT@", str(root)))
     with pytest.MonkeyPatch.context() as patch:

@@ -1,10 +1,11 @@
 """`kit release students`: the tree, its history and its commands; nothing of an answer in them."""
 
 import platform
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from failslow.extras.release import (
 )
 from failslow.lab import unwritten
 from failslow.lab.labs import Labs, load_labs
+from fakes import LAB1_YAML, LAB2_YAML
 from running import Expect
 
 KIT = this_kit()
@@ -48,17 +50,32 @@ COMMANDS = {
 LIBRARY = Path("labs/lab3-kv/answers") / machine.platform_name() / "libkv_answers.a"
 
 
-@pytest.fixture(scope="module")
-def released(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kit]:
+def released_to(scratch: Path, labs: Sequence[str] | None, with_clusters: bool = True) -> Kit:
     """This checkout's release, with a stand-in for the library of answers."""
-    scratch = tmp_path_factory.mktemp("release")
     library = scratch / LIBRARY.name
     library.write_bytes(b"!<arch>\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(processors, "check_compilers", lambda: None)
         patch.setattr(students, "build_answers", lambda _: {machine.platform_name(): library})
-        students.write(KIT, scratch / "kit", with_handbook=False, begins=lambda _: None)
-    yield Kit(scratch / "kit")
+        options = students.Options(labs, False, with_clusters)
+        students.write(KIT, scratch / "kit", options, lambda _: None)
+    return Kit(scratch / "kit")
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Kit:
+    return released_to(tmp_path_factory.mktemp("release"), None)
+
+
+@pytest.fixture(scope="module")
+def first_labs(tmp_path_factory: pytest.TempPathFactory) -> Kit:
+    return released_to(tmp_path_factory.mktemp("first"), ["lab2", "lab1"])
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Kit:
+    """A release without clusters."""
+    return released_to(tmp_path_factory.mktemp("simulated"), None, with_clusters=False)
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +171,7 @@ def test_an_answer_in_the_history_alone_is_found(
     secrets: Mapping[str, str], tmp_path: Path
 ) -> None:
     shutil.copyfile(KIT.root / HIDDEN, tmp_path / "test.cc")
-    repository.commit(tmp_path, "2026-01-01T00:00:00+00:00")
+    repository.commit(tmp_path, "2026-01-01T00:00:00+00:00", ["lab1"])
     git(tmp_path, "rm", "-q", "test.cc")
     git(tmp_path, "commit", "-q", "-m", "without it")
     found = leaks.find(secrets, tmp_path)
@@ -207,10 +224,10 @@ def test_the_containers_run_the_students_labs(released: Kit) -> None:
 
 
 def test_the_history_is_one_commit_of_a_fixed_author(released: Kit) -> None:
-    log = git(released.root, "log", "--all", "--format=%an|%ae|%cn|%s")
-    assert (
-        log == "Failslow Labs|failslow-labs@example.org|Failslow Labs|" + repository.MESSAGE + "\n"
-    )
+    log = git(released.root, "log", "--all", "--format=%an|%ae|%cn|%B")
+    author = "Failslow Labs|failslow-labs@example.org|Failslow Labs"
+    labs = " ".join(load_labs(KIT).by_id)
+    assert log == f"{author}|{repository.MESSAGE}\n\nLabs: {labs}\n\n"
     assert git(released.root, "status", "--porcelain", "--ignored") == ""
     assert git(released.root, "rev-parse", "--abbrev-ref", "HEAD") == "main\n"
     assert not (released.root / ".git" / "hooks").exists()
@@ -220,12 +237,17 @@ def test_the_same_files_give_the_same_commit(tmp_path: Path) -> None:
     commits = set()
     for name in ("one", "two"):
         write(tmp_path / name / "file", "content")
-        repository.commit(tmp_path / name, "2026-01-01T00:00:00+00:00")
+        repository.commit(tmp_path / name, "2026-01-01T00:00:00+00:00", ["lab1"])
         commits.add(git(tmp_path / name, "rev-parse", "HEAD"))
     assert len(commits) == 1
 
 
 # --- Its commands ---
+
+
+def listed_by(released: Kit) -> set[str]:
+    shown = said_by(released, "--help").stdout
+    return {line.split()[0] for line in shown.splitlines() if line.startswith("    ")} - {"COMMAND"}
 
 
 def said_by(released: Kit, *words: str) -> subprocess.CompletedProcess[str]:
@@ -239,9 +261,7 @@ def said_by(released: Kit, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_it_has_the_students_commands_alone(released: Kit) -> None:
-    shown = said_by(released, "--help").stdout
-    listed = {line.split()[0] for line in shown.splitlines() if line.startswith("    ")}
-    assert listed - {"COMMAND"} == COMMANDS
+    assert listed_by(released) == COMMANDS
     for word in ("grade", "release", "check", "mutants", "site", "bench"):
         refused = said_by(released, word)
         assert (refused.returncode, "invalid choice" in refused.stderr) == (2, True)
@@ -268,20 +288,135 @@ def named_in(page: Path) -> set[str]:
     return {part.split("`")[0].split()[0] for part in words} - {"COMMAND", "--help"}
 
 
-def test_cmake_describes_its_programs_without_a_reference(released: Kit) -> None:
+@pytest.mark.parametrize("labs", ["first_labs", "simulated", "released"])
+def test_cmake_describes_its_programs_without_a_reference(
+    labs: str, request: pytest.FixtureRequest
+) -> None:
+    released: Kit = request.getfixturevalue(labs)
     cmake.configure(released)
     programs = recipe.load_recipe(released).programs
     ninja = (released.preset("release") / "build.ninja").read_text()
     assert f"build bin/{tour.PROGRAM}:" in ninja
     shutil.rmtree(released.build)
     for lab in some(load_labs(released).by_id.values()):
-        assert {f"{lab.id}_replica", f"{lab.id}_real", f"{lab.id}_public_sim"} <= {*programs}
+        assert {f"{lab.id}_replica", f"{lab.id}_public_sim"} <= {*programs}
+        assert (f"{lab.id}_real" in programs) == (labs != "simulated")
         assert f"{lab.id}_hidden_sim" not in programs
         assert all(
             Path(source).is_file() for source in some(programs[f"{lab.id}_public_sim"].sources)
         )
-    link = programs["lab3_public_sim"].link
-    assert str(released.root / LIBRARY) in link
+    if labs != "first_labs":
+        assert str(released.root / LIBRARY) in programs["lab3_public_sim"].link
+
+
+# --- Some of the labs ---
+
+
+def test_a_lab_that_is_left_out_leaves_nothing(first_labs: Kit) -> None:
+    assert [*load_labs(first_labs).by_id] == ["lab1", "lab2"]
+    of_others = re.compile("(?:labs|handouts)/lab(?![012]-)|diagnos|compose")
+    names = git(first_labs.root, "ls-files").splitlines()
+    assert [name for name in names if of_others.search(name)] == []
+    assert "labs/lab2-raft/tests/raft_test.cc" in names
+    assert "handouts/lab0-tour.md" in names
+    assert listed_by(first_labs) == COMMANDS - {"diagnose"}
+    assert named_in(first_labs.root / students.COMMANDS) == COMMANDS - {"diagnose"}
+    assert "lab 3" not in (first_labs.root / "README.md").read_text()
+    assert said_by(first_labs, "test", "lab3").stderr.startswith("kit: unknown lab 'lab3'")
+
+
+def test_without_clusters_their_commands_say_so(simulated: Kit) -> None:
+    names = git(simulated.root, "ls-files").splitlines()
+    of_clusters = re.compile("hosts/real|/redis/|/client/|extras/(?:cluster|faults|live)|compose")
+    assert [name for name in names if of_clusters.search(name)] == []
+    assert listed_by(simulated) == COMMANDS - {"cluster", "faults"}
+    assert named_in(simulated.root / students.COMMANDS) == COMMANDS - {"cluster", "faults"}
+    said = said_by(simulated, "cluster", "up", "labs", "--lab", "lab2")
+    told = "kit: your course has left clusters of processes out of this kit\n"
+    assert (said.returncode, said.stderr) == (2, told)
+    assert "compose" not in (simulated.root / "README.md").read_text()
+
+
+FIRST, BOTH = ["lab1"], ["lab1", "lab2"]
+
+
+def commits_of(out: Path) -> list[str]:
+    return git(out, "log", "--format=%H").split()
+
+
+def test_more_labs_are_a_commit_on_top(checkout: Kit, tmp_path: Path) -> None:
+    out, student = tmp_path / "out", tmp_path / "student"
+    assert release(checkout, out, FIRST).is_new
+    assert not (out / "labs/lab2-raft").exists()
+    (first,) = commits_of(out)
+    git(tmp_path, "clone", "-q", str(out), str(student))
+    write(student / "labs/lab1/src/quorum.cc", "mine")
+    write(out / "build/ignored", "kept")
+    written = release(checkout, out, BOTH)
+    assert (written.labs, written.is_new) == (BOTH, True)
+    assert commits_of(out)[1:] == [first]
+    assert git(out, "diff", "--name-only", first).split() == ["labs/lab2-raft/lab.yaml"]
+    assert (out / "labs/lab2-raft/lab.yaml").is_file()
+    assert (out / "build/ignored").read_text() == "kept"
+    git(student, "pull", "-q")
+    assert (student / "labs/lab2-raft/lab.yaml").is_file()
+    assert (student / "labs/lab1/src/quorum.cc").read_text() == "mine"
+
+
+def test_the_same_labs_again_are_a_commit_if_a_file_has_changed(
+    checkout: Kit, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    release(checkout, out)
+    before = commits_of(out)
+    assert not release(checkout, out, BOTH).is_new
+    assert commits_of(out) == before
+    write(checkout.root / "labs/lab1/src/quorum.cc", "// Write it.\n")
+    (checkout.root / "library.a").unlink()
+    write(checkout.root / "library.a", "new")
+    assert release(checkout, out).is_new
+    assert commits_of(out)[1:] == before
+    assert (out / "labs/lab1/src/quorum.cc").read_text() == "// Write it.\n"
+
+
+def test_a_release_over_something_else_is_refused_and_keeps_it(
+    checkout: Kit, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+
+    def refused(labs: Sequence[str] = BOTH) -> str:
+        before = commits_of(out)
+        with pytest.raises(CannotDo, match=f"^{re.escape(str(out))} ") as caught:
+            release(checkout, out, labs)
+        assert commits_of(out) == before
+        return str(caught.value).removeprefix(f"{out} ")
+
+    release(checkout, out, BOTH)
+    assert refused(FIRST) == "has lab2: name all of its labs in --labs, too"
+    added = write(out / "labs/lab1/notes", "mine")
+    assert refused() == "has changes: commit them in a clone, or remove them"
+    assert added.read_text() == "mine"
+    git(out, "add", "--all")
+    git(out, "commit", "-q", "-m", repository.MESSAGE)
+    assert refused() == "is no release of this kit: its latest commit is another one"
+    assert added.read_text() == "mine"
+    git(out, "reset", "-q", "--hard", "HEAD~")
+    assert not release(checkout, out, BOTH).is_new
+
+
+def test_a_leak_in_a_later_release_leaves_the_earlier_one(checkout: Kit, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    release(checkout, out)
+    before = {*leaks.git_objects(out)}
+    secret = "int the_secret_of_line_10();"
+    write(checkout.root / "reference-solutions/lab1/more.h", secret)
+    git(checkout.root, "add", "--all")
+    handbook = write(tmp_path / "handbook/index.html", f"<pre>{secret}</pre>")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(students, "build_handbook", lambda *_: handbook.parent)
+        with pytest.raises(CannotDo, match="would show 1 secret lines"):
+            release(checkout, out, with_handbook=True)
+    assert {*leaks.git_objects(out)} == before
 
 
 # --- Processors ---
@@ -345,10 +480,10 @@ def test_given_headers_are_no_leak_and_sources_are(
     object_file = "labs/lab1/answers/any/quorum.o"
     given = {object_file: b"\0object", "labs/lab1/answers/any/quorum.h": b""}
     given["labs/lab1/answers/any/quorum.h"] = (checkout.root / header).read_bytes()
-    monkeypatch.setattr(catch_up, "files", lambda _: given)
+    monkeypatch.setattr(catch_up, "files", lambda *_: given)
     with pytest.raises(CannotDo, match="would show 1 secret lines"):
         release(checkout, tmp_path / "out")
-    monkeypatch.setattr(catch_up, "headers", lambda _: {header})
+    monkeypatch.setattr(catch_up, "headers", lambda *_: {header})
     release(checkout, tmp_path / "out")
     assert (tmp_path / "out" / object_file).read_bytes() == b"\0object"
     given[object_file] = (checkout.root / "reference-solutions/lab1/quorum.cc").read_bytes()
@@ -379,13 +514,13 @@ def test_a_file_that_a_lab_begins_with_is_no_leak_in_its_place_alone(
 ) -> None:
     answer = (checkout.root / "reference-solutions/lab1/quorum.cc").read_bytes()
     given = {"labs/lab7/src/quorum.cc": answer}
-    monkeypatch.setattr(catch_up, "starts", lambda _: given)
+    monkeypatch.setattr(catch_up, "starts", lambda *_: given)
     told: list[str] = []
-    students.write(checkout, tmp_path / "out", False, told.append)
+    students.write(checkout, tmp_path / "out", students.Options(with_handbook=False), told.append)
     assert (tmp_path / "out/labs/lab7/src/quorum.cc").read_bytes() == answer
     assert "giving an earlier lab's answer as labs/lab7/src/quorum.cc" in told
     compiled = {"labs/lab1/answers/any/quorum.o": b"\0" + answer}
-    monkeypatch.setattr(catch_up, "files", lambda _: compiled)
+    monkeypatch.setattr(catch_up, "files", lambda *_: compiled)
     with pytest.raises(CannotDo, match="would show 9 secret lines"):
         release(checkout, tmp_path / "again")
 
@@ -400,6 +535,9 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
     secret = "".join(f"int the_secret_of_line_{number}();\n" for number in range(9))
     write(kit.root / "reference-solutions/lab1/quorum.cc", secret)
     write(kit.root / "labs/lab1/src/quorum.cc", "// Write me.\n")
+    for name, text in (("lab1-quorum-event", LAB1_YAML), ("lab2-raft", LAB2_YAML)):
+        write(kit.labs / name / "lab.yaml", text)
+    write(kit.root / ".gitignore", "build/\n")
     write(kit.root / "docker-compose.yml", "")
     write(kit.root / "autograder/failslow/__main__.py", "")
     write(kit.root / students.COMMANDS, "# Commands\n")
@@ -409,13 +547,15 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
     git(kit.root, "commit", "-q", "-m", "all")
     monkeypatch.setattr(processors, "check_compilers", lambda: None)
     monkeypatch.setattr(students, "build_answers", lambda kit: {"any": kit.root / "library.a"})
-    monkeypatch.setattr(catch_up, "needed", lambda _: {})
-    monkeypatch.setattr(catch_up, "starts", lambda _: {})
+    monkeypatch.setattr(catch_up, "needed", lambda *_: {})
+    monkeypatch.setattr(catch_up, "starts", lambda *_: {})
     return kit
 
 
-def release(kit: Kit, out: Path, with_handbook: bool = False) -> int:
-    return students.write(kit, out, with_handbook, lambda _: None)
+def release(
+    kit: Kit, out: Path, labs: Sequence[str] | None = None, with_handbook: bool = False
+) -> students.Written:
+    return students.write(kit, out, students.Options(labs, with_handbook), lambda _: None)
 
 
 def test_only_files_that_git_tracks_are_given(checkout: Kit, tmp_path: Path) -> None:
@@ -434,11 +574,25 @@ def test_a_copy_among_the_given_files_is_refused(checkout: Kit, tmp_path: Path) 
     assert not (tmp_path / "out").exists()
 
 
+def test_a_function_of_another_labs_solution_is_refused(checkout: Kit, tmp_path: Path) -> None:
+    """Its lines are no secret: they stand in a given file."""
+    body = "".join(f"  the_step(number_{number});\n" for number in range(5))
+    write(checkout.root / "reference-solutions/lab1-a/a.cc", f"void A::Run() {{\n{body}}}\n")
+    write(checkout.root / "labs/lab2-b/contract/b.cc", f"void B::Go() {{\n{body}}}\n")
+    git(checkout.root, "add", "--all")
+    with pytest.raises(CannotDo, match="1 given functions are those of another") as caught:
+        release(checkout, tmp_path / "out")
+    assert caught.value.detail == (
+        "B::Go (labs/lab2-b/contract/b.cc:1) is 100% of A::Run (reference-solutions/lab1-a/a.cc:1)"
+    )
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_line_in_the_handbook_is_refused(
     checkout: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path / "handbook/index.html", "<pre><code>int the_secret_of_line_7();</code></pre>")
-    monkeypatch.setattr(students, "build_handbook", lambda _: tmp_path / "handbook")
+    monkeypatch.setattr(students, "build_handbook", lambda *_: tmp_path / "handbook")
     with pytest.raises(CannotDo, match=r"would show 1 secret lines") as caught:
         release(checkout, tmp_path / "out", with_handbook=True)
     assert "handbook/index.html" in caught.value.detail
@@ -452,8 +606,12 @@ def test_a_full_directory_is_refused_and_an_empty_one_is_used(
     checkout: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = write(tmp_path / "out/mine", "kept")
-    with pytest.raises(CannotDo, match="is not empty"):
+    with pytest.raises(CannotDo, match="is not empty, and no release of this kit"):
         release(checkout, tmp_path / "out")
+    git(tmp_path, "init", "-q", str(tmp_path / "out"))
+    with pytest.raises(CannotDo, match="is no release of this kit"):
+        release(checkout, tmp_path / "out")
+    shutil.rmtree(tmp_path / "out/.git")
     assert [*(tmp_path / "out").iterdir()] == [kept]
     with pytest.raises(CannotDo, match="is not a directory"):
         release(checkout, kept)
@@ -468,6 +626,9 @@ def test_bad_input_is_one_line(expect: Expect, kit: Kit, tmp_path: Path) -> None
     assert "is not empty" in expect(2, "release", "students", tmp_path / "full").reason
     out = ("release", "students", tmp_path / "out", "--without-handbook")
     assert "no git checkout" in expect(2, *out).reason
+    assert "unknown lab 'x'" in expect(2, *out, "--labs", "lab1,x").reason
+    needs = "kit: lab2 needs lab1, which --labs leaves out"
+    assert expect(2, *out, "--labs", "lab2").reason == needs
     assert not (tmp_path / "out").exists()
 
 

@@ -39,10 +39,9 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     """Installs engines that answer a command, such as "docker ps", with an exit code and a text.
     Returns their directory. A students' kit has one file."""
 
-    def write(kit: Kit, out: Path, with_handbook: bool, begins: students.Stage) -> int:
+    def write(kit: Kit, out: Path, options: students.Options, begins: students.Stage) -> None:
         out.mkdir()
-        (out / "given").touch()
-        return 1
+        (out / " ".join(["given", *(options.labs or [])])).touch()
 
     monkeypatch.setattr(students, "write", write)
     monkeypatch.setattr(processors.machine, "platform_name", lambda: "x86_64")
@@ -71,9 +70,9 @@ BUILD = f"--file {image.DOCKERFILE} --target {image.STAGE} --tag {TAG}"
 
 def test_the_students_kit_is_all_that_a_build_sees(engine: Engine, expect: Expect) -> None:
     directory = engine("docker", "podman")
-    said = expect(0, "release", "image", "--tag", TAG)
+    said = expect(0, "release", "image", "--tag", TAG, "--labs", "lab1,lab2")
     assert calls(directory) == ["docker ps --quiet", f"docker build {BUILD} ."]
-    assert (directory / "context").read_text() == "given"
+    assert (directory / "context").read_text() == "given lab1 lab2"
     assert f"for {OWN} alone: an image for several goes to a registry" in said.err
     assert f"Made {TAG} for {OWN}\n" in said.err
 

@@ -11,7 +11,7 @@ from failslow.base.kit import Kit, this_kit
 from failslow.cli import main
 from failslow.extras.check import site as check
 from failslow.extras.release.students import COMMANDS
-from failslow.extras.site import build, hooks
+from failslow.extras.site import build, hooks, readers
 from running import Expect
 
 # The handbook's own plugins and hooks, without those that a small site does not need.
@@ -83,6 +83,70 @@ def test_students_read_nothing_that_is_for_others(handbook: Kit, tmp_path: Path)
     page = (handbook.handbook / "index.html").read_text()
     assert "<td>staff</td>" in page and "For staff" in page
     assert "instructors:" not in page
+
+
+def test_students_read_nothing_of_a_lab_that_is_left_out(handbook: Kit, tmp_path: Path) -> None:
+    docs = handbook.site / "docs"
+    (docs / "labs").mkdir()
+    handbook.handouts.mkdir()
+    for lab in ("lab1-quorum-event", "lab2-raft", "lab2-raft-help"):
+        (handbook.handouts / f"{lab}.md").write_text(f"# Page of {lab}\n")
+    (docs / "labs" / "lab2-raft.md").write_text("# Page with [its own](lab2-raft-help.md)\n")
+    (docs / "index.md").write_text(
+        "# Start\n\n[The first](labs/lab1-quorum-event.md), [the next](labs/lab2-raft.md#x).\n"
+    )
+    config = handbook.site / "mkdocs.yml"
+    labs = "Students: [{Labs: labs/lab1-quorum-event.md}]"
+    config.write_text(config.read_text().replace("nav: [", f"nav: [{labs}, "))
+    assert build.build_for_students(handbook, tmp_path / "built", left_out=["lab2"]) == []
+    page = (tmp_path / "built" / "index.html").read_text()
+    assert 'href="labs/lab1-quorum-event.html"' in page
+    assert ", the next." in page
+    assert not re.search("lab2|lab 2", page)
+    assert [path.name for path in (tmp_path / "built" / "labs").iterdir()] == [
+        "lab1-quorum-event.html"
+    ]
+
+
+def test_parts_about_labs_that_are_left_out_go() -> None:
+    page = """# Page
+| lab 1 | a |
+| in lab 2, a tick | b |
+| `x` | `labs/lab2-raft/src/raft.h` |
+| labs 1 and 2 | c |
+
+See [lab 2](../labs/lab2-raft.md#top) and [lab 1](lab1-quorum-event.md).
+<!-- clusters: begin -->
+<!-- lab2: begin -->
+Part 2.
+<!-- lab2: end -->
+Clusters.
+<!-- clusters: end -->
+
+## Lab 2
+
+Asks.
+
+## Lab 21
+
+End.
+"""
+    without = readers.to_students(page, ["lab2"])
+    assert without.splitlines() == [
+        "# Page",
+        "| lab 1 | a |",
+        "| labs 1 and 2 | c |",
+        "",
+        "See lab 2 and [lab 1](lab1-quorum-event.md).",
+        "Clusters.",
+        "",
+        "## Lab 21",
+        "",
+        "End.",
+    ]
+    assert "lusters" not in readers.to_students(page, [readers.CLUSTERS])
+    marks = re.compile("<!-- .*\n")
+    assert readers.to_students(page) == readers.to_all(page) == marks.sub("", page)
 
 
 @pytest.mark.parametrize(

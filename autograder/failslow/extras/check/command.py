@@ -14,6 +14,7 @@ from failslow.build import cmake
 from failslow.extras.check import (
     attacks,
     diagnosis,
+    given,
     grades,
     matrix,
     mutants,
@@ -46,6 +47,8 @@ STYLE = (
     Step("Python imports: rooms", style.python_imports),
     Step("mutants: none is unneeded", unneeded.run),
     Step("C++ format", style.cpp_format),
+    Step("labs: no function of another lab's solution", given.answers),
+    Step("labs: classes of 20 fields at most", given.fields),
 )
 # --8<-- [end:style]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from failslow.base.kit import Kit
 from failslow.extras.check.step import Counts
-from failslow.extras.site.build import NOT_FOR_STUDENTS
+from failslow.extras.site.readers import NOT_FOR_STUDENTS
 
 WORDS_WISHED = 20
 WORDS_MAX = 30

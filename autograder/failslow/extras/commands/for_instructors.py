@@ -180,6 +180,13 @@ def _add_site(commands: Commands) -> None:
     served.add_argument("--port", type=parsers.port, default=site.PORT, help=f"({site.PORT})")
 
 
+def _add_choice(parser: Parser) -> None:
+    text = "these labs alone, with those that they need: lab1,lab2 (all)"
+    parser.add_argument("--labs", type=lambda text: text.split(","), metavar="LABS", help=text)
+    text = "leave kit cluster and kit faults out, and what only they need"
+    parser.add_argument("--without-clusters", action="store_false", dest="with_clusters", help=text)
+
+
 def _add_release(commands: Commands) -> None:
     text = "make what a course needs of its own"
     what = add_group(commands, "release", text)
@@ -187,7 +194,8 @@ def _add_release(commands: Commands) -> None:
     made.add_argument("--out", type=Path, metavar="FILE", help="must not exist (course.key)")
     text = "write the kit that students get: a git repository without any answer"
     given = add(what, "students", text, release.students)
-    given.add_argument("out", type=Path, metavar="OUT", help="must not exist, or be empty")
+    given.add_argument("out", type=Path, metavar="OUT", help="new, or an earlier release")
+    _add_choice(given)
     text = "leave the handbook out"
     given.add_argument("--without-handbook", action="store_false", dest="with_handbook", help=text)
     text = "the image of its dev container (one that each student builds)"
@@ -198,6 +206,7 @@ def _add_release(commands: Commands) -> None:
     made.add_argument("--tag", type=release.image_name, metavar="NAME", required=True, help=text)
     text = "send it to the registry of that name; for several processors where buildx can"
     made.add_argument("--push", action="store_true", help=text)
+    _add_choice(made)
     text = "write the zip file of a Gradescope assignment's autograder"
     zipped = add(what, "gradescope", text, release.gradescope)
     zipped.add_argument("out", type=Path, metavar="OUT.zip", help="is replaced if it exists")

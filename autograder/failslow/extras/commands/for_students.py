@@ -1,16 +1,16 @@
 """The commands of students. A student's kit has no others."""
 
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
+from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras.commands import (
-    cluster,
     debug,
-    diagnose,
     doctor,
     explore,
     explore_rules,
-    faults,
     parsers,
     replay,
     replay_measured,
@@ -28,11 +28,12 @@ def add_to(commands: Commands) -> None:
     _add_debug(commands)
     _add_explore(commands)
     _add_submit(commands)
-    _add_diagnose(commands)
-    text = "run a solution's replicas here"
-    cluster.add_to(commands.add_parser("cluster", help=text, description=text))
-    text = "make replicas of a running cluster slow"
-    faults.add_to(commands.add_parser("faults", help=text, description=text))
+    if find_spec("failslow.extras.commands.diagnose"):
+        _add_diagnose(commands)
+    if find_spec("failslow.extras.commands.cluster"):
+        _add_clusters(commands)
+    else:
+        _add_no_clusters(commands)
     text = "install the packages that commands need, and nothing else"
     add(commands, "install", text, _install)
     add(commands, "doctor", "list installed and missing packages", doctor.run)
@@ -116,9 +117,34 @@ def _add_submit(commands: Commands) -> None:
 
 
 def _add_diagnose(commands: Commands) -> None:
+    """A students' kit without the lab of the diagnosis has no such module."""
+    from failslow.extras.commands import diagnose
+
     parser = add(commands, "diagnose", "check answers to lab 4's diagnosis", diagnose.run)
     text = "check the form of a file of answers, nothing else"
     parser.add_argument("--check", type=Path, metavar="FILE", help=text)
+
+
+def _add_clusters(commands: Commands) -> None:
+    """A course may leave these modules out of the students' kit."""
+    from failslow.extras.commands import cluster, faults
+
+    text = "run a solution's replicas here"
+    cluster.add_to(commands.add_parser("cluster", help=text, description=text))
+    text = "make replicas of a running cluster slow"
+    faults.add_to(commands.add_parser("faults", help=text, description=text))
+
+
+def _add_no_clusters(commands: Commands) -> None:
+    """Handouts name the commands: they say why they do nothing, and are not listed."""
+    for name in ("cluster", "faults"):
+        parser = commands.add_parser(name, add_help=False, prefix_chars="+")
+        parser.add_argument("words", nargs="*")
+        parser.set_defaults(command=_no_clusters)
+
+
+def _no_clusters(kit: Kit, words: Sequence[str]) -> int:
+    raise CannotDo("your course has left clusters of processes out of this kit")
 
 
 def _install(kit: Kit) -> int:

@@ -1,6 +1,7 @@
 """`kit release`: makes what a course needs of its own."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from failslow.base import console
@@ -22,16 +23,29 @@ def key(kit: Kit, out: Path | None) -> int:
     return 0
 
 
-def students(kit: Kit, out: Path, with_handbook: bool, image: str | None) -> int:
-    """Writes the students' kit. CannotDo if the directory is not empty."""
-    files = students_kit.write(kit, out, with_handbook, _begins, image)
-    console.note(f"Wrote {out}: a git repository with {files} files in one commit")
+def students(
+    kit: Kit,
+    out: Path,
+    labs: Sequence[str] | None,
+    with_handbook: bool,
+    with_clusters: bool,
+    image: str | None,
+) -> int:
+    """Writes the students' kit. CannotDo if the directory has something else."""
+    options = students_kit.Options(labs, with_handbook, with_clusters, image)
+    written = students_kit.write(kit, out, options, _begins)
+    given = ", ".join(written.labs)
+    if written.is_new:
+        console.note(f"Wrote {out}: a git repository with {written.files} files ({given})")
+    else:
+        console.note(f"{out} has all {written.files} files already ({given}): no new commit")
     return 0
 
 
-def image(kit: Kit, tag: str, push: bool) -> int:
+def image(kit: Kit, tag: str, push: bool, labs: Sequence[str] | None, with_clusters: bool) -> int:
     """Makes the image of students' containers. CannotDo without an engine."""
-    platforms = image_of_students.make(kit, tag, push, _begins)
+    given = students_kit.Options(labs, with_handbook=False, with_clusters=with_clusters)
+    platforms = image_of_students.make(kit, tag, push, given, _begins)
     console.note(f"{'Pushed' if push else 'Made'} {tag} for {' and '.join(platforms)}")
     return 0
 

@@ -20,23 +20,24 @@ from failslow.lab.reference import starting_files
 from failslow.lab.submission import SOURCES, collect, object_for, place
 
 
-def needed(kit: Kit) -> dict[str, tuple[Lab, Lab]]:
-    """By directory: the lab that is given, and one that is built on it."""
+def needed(kit: Kit, left_out: Collection[Lab] = ()) -> dict[str, tuple[Lab, Lab]]:
+    """By directory: the lab that is given, and one that is built on it. `left_out`: labs that
+    students do not get."""
     labs = load_labs(kit)
     return {
         each.directory: (each, lab)
         for lab in labs.by_id.values()
-        if lab.base == "reference"
+        if lab.base == "reference" and lab not in left_out
         for each in labs.closure(lab)
         if each is not lab
     }
 
 
-def headers(kit: Kit) -> set[str]:
+def headers(kit: Kit, left_out: Collection[Lab] = ()) -> set[str]:
     """Their paths in the checkout: an instructor has allowed their lines."""
     return {
         f"{kit.reference.relative_to(kit.root)}/{lab.directory}/{name}"
-        for lab, _ in needed(kit).values()
+        for lab, _ in needed(kit, left_out).values()
         for name in lab.files
         if not name.endswith(SOURCES)
     }
@@ -54,12 +55,12 @@ def starts(kit: Kit, left_out: Collection[Lab] = ()) -> dict[str, bytes]:
     }
 
 
-def files(kit: Kit) -> dict[str, bytes]:
+def files(kit: Kit, left_out: Collection[Lab] = ()) -> dict[str, bytes]:
     """The contents by their paths in the students' kit, for each processor. CannotDo when they do
     not compile. Requires: the kit is configured."""
     return {
         path.relative_to(kit.root).as_posix(): content
-        for lab, on_top in needed(kit).values()
+        for lab, on_top in needed(kit, left_out).values()
         for path, content in _compiled(kit, lab, on_top)
     }
 

@@ -37,13 +37,6 @@ NOT_FOR_A_GRADE = (
     "site/*",
     "tools/*",
 )
-OF_A_LAB = (
-    "autograder/hidden/{directory}/*",
-    "handouts/{directory}*",
-    "labs/{directory}/*",
-    "reference-solutions/{directory}/*",
-)
-"""Patterns of the paths that belong to one lab."""
 
 
 def write(kit: Kit, out: Path, assignment: Assignment, key: CourseKey) -> int:
@@ -82,8 +75,7 @@ def _other_labs(labs: Labs, lab: str | None) -> list[str]:
     for each in reversed(labs.by_id.values()):
         if each.id in needed:
             needed |= {*each.needs}
-    others = [each for each in labs.by_id.values() if each.id not in needed]
-    return [pattern.format(directory=each.directory) for each in others for pattern in OF_A_LAB]
+    return tree.of_labs(each for each in labs.by_id.values() if each.id not in needed)
 
 
 def settings(kit: Kit, assignment: Assignment, key: CourseKey) -> dict[str, Entry]:

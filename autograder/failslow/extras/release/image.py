@@ -30,9 +30,12 @@ NAME = re.compile(
 """An image, and maybe its registry and tag, as engines take them."""
 
 
-def make(kit: Kit, tag: str, push: bool, begins: students.Stage) -> Sequence[str]:
+def make(
+    kit: Kit, tag: str, push: bool, given: students.Options, begins: students.Stage
+) -> Sequence[str]:
     """Makes the image, and returns its platforms. CannotDo without an engine, before anything is
-    built, and when a build or the registry fails. `tag`: as NAME."""
+    built, and when a build or the registry fails. `tag`: as NAME. `given`: what
+    students get; no handbook is needed."""
     name = engine.for_images()
     library, version = platform.libc_ver()
     if library == "glibc" and [*map(int, version.split("."))] > GLIBC:
@@ -42,7 +45,7 @@ def make(kit: Kit, tag: str, push: bool, begins: students.Stage) -> Sequence[str
         begins(f"for {platforms[0]} alone: {why}")
     with tempfile.TemporaryDirectory() as scratch:
         context = Path(scratch) / "kit"
-        students.write(kit, context, with_handbook=False, begins=begins)
+        students.write(kit, context, given, begins)
         words = ["--file", DOCKERFILE, "--target", STAGE, "--tag", tag]
         if engine.NETWORK in os.environ:
             words += ["--network", os.environ[engine.NETWORK]]

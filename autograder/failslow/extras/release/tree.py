@@ -4,6 +4,7 @@ The two lists are independent: leaks.py checks the files of the one against the 
 Only files that git tracks count, as they are in the working tree.
 """
 
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from failslow.base import process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras.release import imports
+from failslow.lab.labs import Lab
 
 GIVEN = (
     ".clang-format",
@@ -83,8 +85,42 @@ SECRET = (
     "reference-solutions/*",
 )
 
-PROGRAMS = ("failslow.__main__", "failslow.cli", "failslow.extras.live.__main__")
+DIAGNOSE = "failslow.extras.commands.diagnose"
+"""Left out with the lab whose answers it reads."""
+
+PROGRAMS = ("failslow.__main__", "failslow.cli")
 """The parts of the package that something else starts."""
+
+CLUSTER_PROGRAMS = (
+    "failslow.extras.commands.cluster",
+    "failslow.extras.commands.faults",
+    "failslow.extras.live.__main__",
+)
+OF_CLUSTERS = (
+    "autograder/failslow/base/data/cluster.schema.json",
+    "autograder/failslow/extras/live/*",
+    "docker-compose.yml",
+    "fault-scripts/*",
+    "framework/faults/catalogue_*",
+    "framework/hosts/real/*",
+    "framework/tool/*",
+    "labs/*/client/*",
+    "labs/*/redis/*",
+    "tools/CMakeLists.txt",
+    "tools/containers/Dockerfile",
+    "tools/containers/make-base",
+    "tools/containers/run",
+    "tools/load/*",
+)
+"""What only clusters of processes need, besides the modules that CLUSTER_PROGRAMS import."""
+
+OF_A_LAB = (
+    "autograder/hidden/{directory}/*",
+    "handouts/{directory}*",
+    "labs/{directory}/*",
+    "reference-solutions/{directory}/*",
+)
+"""Patterns of the paths that belong to one lab."""
 
 
 def tracked(kit: Kit) -> list[str]:
@@ -98,17 +134,29 @@ def tracked(kit: Kit) -> list[str]:
     return sorted(name for name in done.output.split("\0") if name)
 
 
-def given(kit: Kit) -> list[str]:
-    """The paths of the files that students get, in order."""
-    modules = imports.closure(kit.root / "autograder", PROGRAMS)
+def given(kit: Kit, left_out: Sequence[Lab] = (), with_clusters: bool = True) -> list[str]:
+    """The paths of the files that students get, in order. `left_out`: labs that they do not get.
+    `with_clusters`: of processes."""
+    programs = [*PROGRAMS]
+    if not any(lab.diagnosis for lab in left_out):
+        programs.append(DIAGNOSE)
+    if with_clusters:
+        programs += CLUSTER_PROGRAMS
+    modules = imports.closure(kit.root / "autograder", programs)
     package = {path.relative_to(kit.root).as_posix() for path in modules}
     names = tracked(kit)
     patterns = (*GIVEN, *PACKAGE_DATA)
+    others = [*LEFT_OUT, *of_labs(left_out), *(() if with_clusters else OF_CLUSTERS)]
     return [
         name
         for name in names
-        if name in package or (matches(name, patterns) and not matches(name, LEFT_OUT))
+        if name in package or (matches(name, patterns) and not matches(name, others))
     ]
+
+
+def of_labs(labs: Iterable[Lab]) -> list[str]:
+    """Patterns of the paths that belong to these labs."""
+    return [pattern.format(directory=lab.directory) for lab in labs for pattern in OF_A_LAB]
 
 
 def is_secret(name: str) -> bool:
@@ -116,7 +164,7 @@ def is_secret(name: str) -> bool:
     return matches(name, SECRET)
 
 
-def matches(name: str, patterns: tuple[str, ...]) -> bool:
+def matches(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 

@@ -4,7 +4,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 
 from failslow.base import process
@@ -19,23 +19,11 @@ ENVIRONMENT = {"NO_MKDOCS_2_WARNING": "true"}
 
 
 FOR_STUDENTS = "FAILSLOW_HANDBOOK_FOR_STUDENTS"
-"""Set in the environment of the hooks when pages of instructors and maintainers are left out."""
-
-NOT_FOR_STUDENTS = ("Instructors", "Maintainers")
-"""Sections; their pages are in directories of the same names."""
-
-NOT_HERE = re.compile(r"<!-- instructors: begin -->\n(.*?)<!-- instructors: end -->\n", re.S)
-"""A part of a page that is not for students."""
-LINK_THERE = re.compile(r"\[([^]]+)\]\((?:\.\./)*(?:instructors|maintainers)/[^)]*\)")
-
+"""Set in the environment of the hooks when pages of instructors and maintainers are left out, to
+the ids of the labs that are left out, too."""
 
 ADDRESS = "FAILSLOW_HANDBOOK_URL"
 """Set for mkdocs.yml when the pages are for a server."""
-
-
-def to_students(markdown: str) -> str:
-    """Without what is for others. Of a link to a page that is not for them, the words stay."""
-    return LINK_THERE.sub(r"\1", NOT_HERE.sub("", markdown))
 
 
 def build(kit: Kit, url: str = "") -> list[str]:
@@ -49,9 +37,13 @@ def build(kit: Kit, url: str = "") -> list[str]:
     return _build_into(kit, kit.handbook, {**ENVIRONMENT, ADDRESS: url})
 
 
-def build_for_students(kit: Kit, final: Path, url: str = "") -> list[str]:
-    """As `build`, into `final`, without the pages of instructors and maintainers."""
-    return _build_into(kit, final, {**ENVIRONMENT, ADDRESS: url, FOR_STUDENTS: "1"})
+def build_for_students(
+    kit: Kit, final: Path, url: str = "", left_out: Iterable[str] = ()
+) -> list[str]:
+    """As `build`, into `final`, without the pages of instructors and maintainers, and of the labs
+    with the ids `left_out`."""
+    readers = {FOR_STUDENTS: " ".join(left_out)}
+    return _build_into(kit, final, {**ENVIRONMENT, ADDRESS: url, **readers})
 
 
 def _build_into(kit: Kit, final: Path, environment: Mapping[str, str]) -> list[str]:

@@ -4,26 +4,26 @@ A page in `site/docs/labs/` of the same name may include the handout, and add to
 page is the handout.
 """
 
+from collections.abc import Collection
 from pathlib import Path
 
 from failslow.base.kit import Kit
 from failslow.lab.labs import id_in, id_order
 
 
-def pages(kit: Kit) -> dict[str, str]:
-    """Pages that are the handouts, by their places below `docs/`."""
-    return {_place(path): f'--8<-- "handouts/{path.name}"\n' for path in _handouts(kit)}
+def pages(kit: Kit, left_out: Collection[str] = ()) -> dict[str, str]:
+    """Pages that are the handouts, by their places below `docs/`. `left_out`: ids of labs."""
+    return {_place(path): f'--8<-- "handouts/{path.name}"\n' for path in _handouts(kit, left_out)}
 
 
-def navigation(kit: Kit) -> list[dict[str, str]]:
+def navigation(kit: Kit, left_out: Collection[str] = ()) -> list[dict[str, str]]:
     """Titles and places, by lab. A lab's own handout comes before the others."""
-    return [{_title(path): _place(path)} for path in _handouts(kit)]
+    return [{_title(path): _place(path)} for path in _handouts(kit, left_out)]
 
 
-def _handouts(kit: Kit) -> list[Path]:
-    return sorted(
-        kit.handouts.glob("*.md"), key=lambda path: (id_order(id_in(path.stem)), path.stem)
-    )
+def _handouts(kit: Kit, left_out: Collection[str]) -> list[Path]:
+    given = [path for path in kit.handouts.glob("*.md") if id_in(path.stem) not in left_out]
+    return sorted(given, key=lambda path: (id_order(id_in(path.stem)), path.stem))
 
 
 def _place(path: Path) -> str:

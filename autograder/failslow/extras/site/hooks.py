@@ -20,7 +20,8 @@ from failslow.extras.site import (
     reproduced,
     swept,
 )
-from failslow.extras.site.build import FOR_STUDENTS, NOT_FOR_STUDENTS, NOT_HERE, to_students
+from failslow.extras.site.build import FOR_STUDENTS
+from failslow.extras.site.readers import NOT_FOR_STUDENTS, to_all, to_students
 
 REFERENCE = "Reference"
 STUDENTS = "Students"
@@ -42,7 +43,7 @@ def on_config(config: MkDocsConfig) -> None:
         if REFERENCE in entry:
             entry[REFERENCE] = _navigation(names)
         if STUDENTS in entry:
-            _fill(entry[STUDENTS], LABS, handouts.navigation(_kit(config)))
+            _fill(entry[STUDENTS], LABS, handouts.navigation(_kit(config), _left_out()))
 
 
 @event_priority(100)  # the plugins must see these pages
@@ -50,10 +51,11 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     """Adds the pages of handouts and of the reference, and leaves out what is not for students."""
     directories = tuple(f"{each.lower()}/" for each in NOT_FOR_STUDENTS)
     if _for_students():
+        directories += tuple(f"labs/{lab}-" for lab in _left_out())
         for file in [*files]:
             if file.src_uri.startswith(directories):
                 files.remove(file)
-    for name, text in handouts.pages(_kit(config)).items():
+    for name, text in handouts.pages(_kit(config), _left_out()).items():
         if files.get_file_from_path(name) is None:
             files.append(File.generated(config, name, content=text))
     for name, text in reference.pages(_kit(config).headers).items():
@@ -62,7 +64,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Fills in what a page asks for: decisions, results, or the layout."""
-    markdown = to_students(markdown) if _for_students() else NOT_HERE.sub(r"\1", markdown)
+    markdown = to_students(markdown, _left_out()) if _for_students() else to_all(markdown)
     if "{{ decisions }}" in markdown:
         topics = sorted(Path(page.file.abs_src_path or "").parent.glob("*.md"))
         others = [topic for topic in topics if topic.name != INDEX]
@@ -114,6 +116,11 @@ def _listed(topic: Path) -> str:
 
 def _for_students() -> bool:
     return FOR_STUDENTS in os.environ
+
+
+def _left_out() -> list[str]:
+    """The ids of the labs whose pages are left out."""
+    return os.environ.get(FOR_STUDENTS, "").split()
 
 
 def _kit(config: MkDocsConfig) -> Kit:

@@ -1,0 +1,176 @@
+"""The parser of C++, and what `kit check` and `kit release` find with it in the given half."""
+
+from pathlib import Path
+
+import pytest
+
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.check import given
+from failslow.extras.check.step import Context
+from failslow.extras.release import copies, tree
+from failslow.extras.shared import cpp
+
+SOLUTION = "reference-solutions/lab2-raft/raft.cc"
+GIVEN = "labs/lab6-saucr/contract/base.cc"
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+# --- The parser ---
+
+
+def test_a_class_has_its_own_data_members_as_fields(tmp_path: Path) -> None:
+    source = write(
+        tmp_path / "a.h",
+        """
+class All {
+ public:
+  explicit All(int x);
+  virtual ~All() = default;
+  const std::string& Name() const;
+  int* Pointer();
+  static int count;
+  friend class Other;
+  struct Nested { int c; bool bit : 1; };
+
+ private:
+  int a_ = 0, b_;
+  std::function<void(int)> call_;
+  void (*pointer_)(int) = nullptr;
+  std::map<int, std::string> map_{};
+  const int* at_ = nullptr;
+  int three_[3];
+  Nested nested_;
+  union { int u; float v; };
+};
+class Declared;
+""",
+    )
+    assert [(each.name, each.line, each.fields) for each in cpp.classes(source)] == [
+        ("All", 2, 10),
+        ("Nested", 10, 2),
+    ]
+
+
+def test_a_function_has_statements_without_layout_and_comments(tmp_path: Path) -> None:
+    source = write(
+        tmp_path / "a.cc",
+        """
+int Raft::Sum(int a) {  // A comment.
+  if (a >
+      0) { return a; }
+  auto twice = [] (int x) { return x + x; };
+  return twice(a, "; }");
+}
+std::string* Find() { return nullptr; }
+int declared();
+""",
+    )
+    first, second = cpp.functions(source)
+    assert (first.name, first.line) == ("Raft::Sum", 2)
+    assert first.statements == (
+        "if ( a > 0 )",
+        "return a",
+        "auto twice = [ ] ( int x )",
+        "return x + x",
+        'return twice ( a , "; }" )',
+    )
+    assert (second.name, second.statements) == ("Find", ("return nullptr",))
+
+
+def test_a_page_has_blocks_of_code(tmp_path: Path) -> None:
+    text = "Words.\n\n```cpp\nint a = 1;\n```\n\n```\nreturn a;\nb();\n```\n"
+    blocks = [*cpp.code_blocks(write(tmp_path / "a.md", text))]
+    assert [(each.line, each.statements) for each in blocks] == [
+        (4, ("int a = 1",)),
+        (8, ("return a", "b ( )")),
+    ]
+
+
+# --- Answers to another lab ---
+
+
+@pytest.fixture
+def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
+    """A checkout with lab 2's solution, and no other file that is given or secret."""
+    kit = Kit(tmp_path)
+    write(kit.root / SOLUTION, (this_kit().root / SOLUTION).read_text())
+
+    def files(_: Kit) -> list[str]:
+        return [path.relative_to(kit.root).as_posix() for path in sorted(kit.root.rglob("*.*"))]
+
+    monkeypatch.setattr(tree, "tracked", files)
+    monkeypatch.setattr(tree, "given", lambda _: [n for n in files(kit) if not tree.is_secret(n)])
+    return kit
+
+
+def text_of(name: str) -> tuple[str, int]:
+    """A function of the solution, without its first line, and the line where it begins."""
+    text = (this_kit().root / SOLUTION).read_text()
+    line = next(
+        each.line for each in cpp.functions(this_kit().root / SOLUTION) if each.name == name
+    )
+    return "".join(text.splitlines(keepends=True)[line:]).partition("\n}\n")[0] + "\n}\n", line
+
+
+def test_a_function_of_another_labs_solution_is_found(planted: Kit, tmp_path: Path) -> None:
+    body, line = text_of("Raft::AppendPending")
+    write(planted.root / GIVEN, f"// Ours.\nvoid Base::Take(int) {{\n{body}")
+    (found,) = copies.find(planted)
+    assert str(found) == (
+        f"Base::Take ({GIVEN}:2) is 100% of Raft::AppendPending ({SOLUTION}:{line})"
+    )
+    counts = given.answers(Context(planted, full=False, scratch=tmp_path))
+    assert (counts.passed, counts.problems) == (0, [str(found)])
+
+
+@pytest.mark.parametrize(("added", "finds"), [(-1, True), (0, False)])
+def test_half_of_a_function_may_be_in_a_solution(planted: Kit, added: int, finds: bool) -> None:
+    body, _ = text_of("Raft::AppendPending")
+    write(planted.root / GIVEN, f"void Take() {{\n{body}")
+    count = copies.find(planted)[0].given.statements.total() + added
+    own = "".join(f"int of_our_own_{number} = {number};\n" for number in range(count))
+    write(planted.root / GIVEN, f"void Take() {{\n{own}{body}")
+    assert bool(copies.find(planted)) == finds
+
+
+def test_what_its_own_lab_gives_is_no_answer(planted: Kit) -> None:
+    text = (this_kit().root / "labs/lab2-raft/src/raft.cc").read_text()
+    write(planted.root / "labs/lab4-finalize/src/raft.cc", text)
+    assert [copy.given.name for copy in copies.find(planted)] == ["Raft::Start"]
+    write(planted.root / "labs/lab2-raft/src/raft.cc", text)
+    assert copies.find(planted) == []
+
+
+def test_an_answer_in_a_handout_is_found(planted: Kit) -> None:
+    body, _ = text_of("Raft::AppendPending")
+    write(planted.root / "handouts/lab6-saucr.md", f"# Lab 6\n\n```cpp\n{{\n{body}```\n")
+    (found,) = copies.find(planted)
+    assert found.given.place == "handouts/lab6-saucr.md:4"
+
+
+def test_a_check_that_finds_no_copy_has_passed(planted: Kit, tmp_path: Path) -> None:
+    counts = given.answers(Context(planted, full=False, scratch=tmp_path))
+    assert (counts.passed, counts.failed) == (1, 0)
+
+
+# --- Fields ---
+
+
+def test_a_class_of_a_lab_has_20_fields_at_most(tmp_path: Path) -> None:
+    kit = Kit(tmp_path)
+    for name, count in (("Full", given.FIELDS_MAX), ("Over", given.FIELDS_MAX + 1)):
+        fields = "".join(f"int field{number}_;\n" for number in range(count))
+        write(
+            kit.labs / "lab1-quorum-event" / "contract" / f"{name}.h",
+            f"class {name} {{ {fields} }};",
+        )
+    counts = given.fields(Context(kit, full=False, scratch=tmp_path))
+    assert counts.passed == 1
+    assert counts.problems == [
+        "labs/lab1-quorum-event/contract/Over.h:1: Over has 21 fields, and 20 at most may be"
+    ]
