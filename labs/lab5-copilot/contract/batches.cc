@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 namespace depfast::copilot {
 namespace {
@@ -11,7 +10,7 @@ namespace {
 constexpr int kRoundsMax = 4;
 constexpr std::size_t kBatchBytesMax = std::size_t{256} << 10;
 constexpr EntryIndex kReserved = 256;
-// A pilot yields for this long after another replica has taken an entry of it over. Each attempt of
+// A pilot yields for this time after another replica has taken an entry of it over. Each attempt of
 // a pilot that is still late costs the others a takeover: at most one wait in each second.
 constexpr Duration kYieldTime = 1s;
 // The longest wait for the other pilot's turn (published: 1 ms). Turns only gather commands. The
@@ -19,24 +18,7 @@ constexpr Duration kYieldTime = 1s;
 // next batch, gathered in that time, would take longer still.
 constexpr Duration kTurnPatienceMax = 20ms;
 
-std::shared_ptr<ValueEvent<bool>> Flag(const char* label, bool is_set) {
-  return std::make_shared<ValueEvent<bool>>(label, is_set, std::identity());
-}
-
 }  // namespace
-
-Batches::Batches(Runtime& runtime, Journal& journal, const Pilots& pilots,
-                 const Decisions& decisions, Order order, Patience patience)
-    : runtime_(runtime),
-      journal_(journal),
-      pilots_(pilots),
-      decisions_(decisions),
-      order_(std::move(order)),
-      patience_(std::move(patience)),
-      has_pending_(Flag("commands", false)),
-      our_turn_(Flag("turn", true)),
-      round_ended_(Flag("round", true)),
-      may_propose_(Flag("reserve", false)) {}
 
 // ---- commands ----
 
@@ -45,15 +27,14 @@ void Batches::Add(Command command, const Dependency& client, Done done) {
   waiting.push_back(std::move(done));
   if (waiting.size() > 1) return;  // it is proposed already
   pending_.push_back({std::move(command), client, runtime_.Now()});
-  has_pending_->Set(true);
+  has_pending_->Set(1);
 }
 
 void Batches::AddAgain(const Commands& commands) {
   for (const Command& command : commands) {
-    if (!waiting_.contains(command.name)) continue;
-    pending_.push_back({command, Dependency(), runtime_.Now()});
+    if (IsWaitedFor(command)) pending_.push_back({command, Dependency(), runtime_.Now()});
   }
-  if (!pending_.empty()) has_pending_->Set(true);
+  if (!pending_.empty()) has_pending_->Set(1);
 }
 
 void Batches::Answer(std::uint64_t name, SubmitStatus status, const CommandMemory::Result& result) {
@@ -63,13 +44,13 @@ void Batches::Answer(std::uint64_t name, SubmitStatus status, const CommandMemor
 }
 
 void Batches::Stop() {
-  std::vector<std::uint64_t> refused;
-  for (const Pending& each : std::exchange(pending_, {})) refused.push_back(each.command.name);
-  for (const std::uint64_t name : refused) Answer(name, SubmitStatus::kNotProposer, {});
+  for (const Pending& each : std::exchange(pending_, {})) {
+    Answer(each.command.name, SubmitStatus::kNotProposer, {});
+  }
   while (!waiting_.empty()) Answer(waiting_.begin()->first, SubmitStatus::kUnknown, {});
-  has_pending_->Set(true);  // the loop ends
-  our_turn_->Set(true);
-  round_ended_->Set(true);
+  has_pending_->Set(1);  // the loop ends
+  our_turn_->Set(1);
+  round_ended_->Set(1);
 }
 
 // ---- entries ----
@@ -79,13 +60,12 @@ void Batches::Start(Lane lane, EntryIndex latest) {
   reserved_ = 0;
   turn_missed_ = false;
   yields_until_ = Time(0);
-  our_turn_->Set(lane == Lane::kPilot);  // the pilot starts
+  our_turn_->Set(lane == Lane::kPilot ? 1 : 0);  // the pilot starts
   runtime_.Spawn("batches", [this, lane] { ProposeLoop(lane); });
 }
 
 void Batches::ProposeLoop(Lane lane) {
-  const View view = pilots_.view(lane);
-  const auto leads = [&] { return pilots_.Has(lane) && pilots_.view(lane) == view; };
+  const auto leads = [this, lane, view = pilots_.view(lane)] { return pilots_.Has(lane, view); };
   while (leads()) {
     has_pending_->Wait();
     if (AwaitsRound() || HoldsBack()) continue;
@@ -94,7 +74,7 @@ void Batches::ProposeLoop(Lane lane) {
     if (!leads()) break;
     const std::vector<Pending> batch = TakeBatch();
     if (batch.empty()) continue;
-    our_turn_->Set(false);
+    our_turn_->Set(0);
     StartRound(lane, batch);
   }
 }
@@ -103,7 +83,7 @@ void Batches::ProposeLoop(Lane lane) {
 // yields has one: it hears late that an entry was taken over, and the next would be, too.
 bool Batches::AwaitsRound() {
   if (rounds_ < (Yields() ? 1 : kRoundsMax)) return false;
-  round_ended_->Set(false);
+  round_ended_->Set(0);
   round_ended_->Wait();
   return true;
 }
@@ -117,10 +97,9 @@ void Batches::AwaitTurn() {
 // Waits for the oldest command, if this pilot yields. True if the commands have changed meanwhile.
 bool Batches::HoldsBack() {
   if (!Yields()) return false;
-  std::erase_if(pending_, [this](const Pending& each) {
-    return !waiting_.contains(each.command.name);  // it came by the other lane, and has run
-  });
-  has_pending_->Set(!pending_.empty());
+  // The other commands came by the other lane, and have run.
+  std::erase_if(pending_, [this](const Pending& each) { return !IsWaitedFor(each.command); });
+  has_pending_->Set(pending_.empty() ? 0 : 1);
   if (pending_.empty()) return true;
   if (MayPropose(pending_.front())) return false;
   runtime_.Sleep(pending_.front().since + patience_() - runtime_.Now());
@@ -129,34 +108,34 @@ bool Batches::HoldsBack() {
 
 // A pilot that yields leaves each command to the other one for as long as a takeover would wait.
 // It proposes a command that has not run by then: the other pilot may be dead.
-bool Batches::MayPropose(const Pending& command) const {
-  return !Yields() || runtime_.Now() >= command.since + patience_();
+bool Batches::MayPropose(const Pending& pending) const {
+  return !Yields() || runtime_.Now() >= pending.since + patience_();
 }
 
 // The other pilot is in time if it has seen an entry of ours that may still be under way.
 void Batches::OnOtherPilotsTurn(EntryIndex seen) {
-  our_turn_->Set(true);
+  our_turn_->Set(1);
   if (seen + kRoundsMax > latest_proposed_) turn_missed_ = false;
 }
 
 EntryIndex Batches::NextIndex(Lane lane) const {
-  return std::max(latest_proposed_, decisions_.log(lane).latest_known()) + 1;
+  return std::max(latest_proposed_, lanes_.log(lane).latest_known()) + 1;
 }
 
 // Waits until the next index is reserved: rarely, because it reserves more while some are left.
 void Batches::Reserve(Lane lane) {
   if (reserved_ < NextIndex(lane) + kReserved / 2 && !std::exchange(reserving_, true)) {
     const EntryIndex up_to = NextIndex(lane) + kReserved;
-    journal_.WriteReservation(lane, up_to);
-    journal_.WhenDurable([this, up_to, lane, view = pilots_.view(lane)] {
+    lanes_.journal().WriteReservation(lane, up_to);
+    lanes_.journal().WhenDurable([this, up_to, lane, view = pilots_.view(lane)] {
       reserving_ = false;
-      if (pilots_.Has(lane) && pilots_.view(lane) == view) reserved_ = up_to;
-      may_propose_->Set(true);
+      if (pilots_.Has(lane, view)) reserved_ = up_to;
+      has_reserved_->Set(1);
     });
   }
   while (pilots_.Has(lane) && reserved_ < NextIndex(lane)) {
-    may_propose_->Set(false);
-    may_propose_->Wait();
+    has_reserved_->Set(0);
+    has_reserved_->Wait();
   }
 }
 
@@ -165,26 +144,21 @@ std::vector<Batches::Pending> Batches::TakeBatch() {
   std::size_t bytes = 0;
   auto next = pending_.begin();
   for (; next != pending_.end() && bytes < kBatchBytesMax; ++next) {
-    if (!waiting_.contains(next->command.name)) continue;  // it came by the other lane, and has run
+    if (!IsWaitedFor(next->command)) continue;
     if (!MayPropose(*next)) break;
     bytes += SizeOf(next->command);
     batch.push_back(std::move(*next));
   }
   pending_.erase(pending_.begin(), next);
-  has_pending_->Set(!pending_.empty());
+  has_pending_->Set(pending_.empty() ? 0 : 1);
   return batch;
-}
-
-bool Batches::IsTakenOver(Lane lane, EntryIndex index) const {
-  const LaneLog& log = decisions_.log(lane);
-  return index > log.base() && IsTakeover(log.RecordOf(index).promised);
 }
 
 void Batches::StartRound(Lane lane, const std::vector<Pending>& batch) {
   FastAccept proposal{lane,
                       pilots_.view(lane),
                       NextIndex(lane),
-                      decisions_.log(Other(lane)).latest_known(),
+                      lanes_.log(Other(lane)).latest_known(),
                       pilots_.owner(Other(lane)),
                       {}};
   for (const Pending& each : batch) proposal.commands.push_back(each.command);
@@ -193,9 +167,13 @@ void Batches::StartRound(Lane lane, const std::vector<Pending>& batch) {
   runtime_.Spawn("propose", [this, proposal = std::move(proposal), client = batch.front().client] {
     runtime_.set_dependency(client);
     order_(proposal);
-    if (IsTakenOver(proposal.lane, proposal.index)) yields_until_ = runtime_.Now() + kYieldTime;
+    const LaneLog& log = lanes_.log(proposal.lane);
+    const bool is_kept = proposal.index > log.base();
+    if (is_kept && IsTakeover(log.RecordOf(proposal.index).promised)) {
+      yields_until_ = runtime_.Now() + kYieldTime;
+    }
     --rounds_;
-    round_ended_->Set(true);
+    round_ended_->Set(1);
   });
 }
 

@@ -11,16 +11,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "command_memory.h"
-#include "copilot_messages.h"
-#include "decisions.h"
-#include "depfast/runtime.h"
-#include "depfast/value_event.h"
-#include "journal.h"
 #include "pilots.h"
-#include "replicated_log.h"
+#include "submit.h"
 
 namespace depfast::copilot {
 
@@ -33,8 +28,12 @@ class Batches {
   using Patience = std::function<Duration()>;
 
   // All must outlive this.
-  Batches(Runtime& runtime, Journal& journal, const Pilots& pilots, const Decisions& decisions,
-          Order order, Patience patience);
+  Batches(Runtime& runtime, const Pilots& pilots, Lanes& lanes, Order order, Patience patience)
+      : runtime_(runtime),
+        pilots_(pilots),
+        lanes_(lanes),
+        order_(std::move(order)),
+        patience_(std::move(patience)) {}
 
   // This replica has the lane from now on, and proposes entries behind `latest`.
   void Start(Lane lane, EntryIndex latest);
@@ -60,35 +59,36 @@ class Batches {
   };
 
   void ProposeLoop(Lane lane);
-  void AwaitTurn();
   bool AwaitsRound();
+  void AwaitTurn();
   bool Yields() const { return runtime_.Now() < yields_until_; }
   bool HoldsBack();
-  bool MayPropose(const Pending& command) const;
+  bool MayPropose(const Pending& pending) const;
+  bool IsWaitedFor(const Command& command) const { return waiting_.contains(command.name); }
   void Reserve(Lane lane);
   std::vector<Pending> TakeBatch();
   void StartRound(Lane lane, const std::vector<Pending>& batch);
-  bool IsTakenOver(Lane lane, EntryIndex index) const;
   EntryIndex NextIndex(Lane lane) const;
 
   Runtime& runtime_;
-  Journal& journal_;
   const Pilots& pilots_;
-  const Decisions& decisions_;
+  Lanes& lanes_;
   const Order order_;
   const Patience patience_;
 
   std::vector<Pending> pending_;                        // not proposed yet
   std::map<std::uint64_t, std::vector<Done>> waiting_;  // by the command's name
-  std::shared_ptr<ValueEvent<bool>> has_pending_;
-  std::shared_ptr<ValueEvent<bool>> our_turn_;     // the other pilot has proposed after us
-  std::shared_ptr<ValueEvent<bool>> round_ended_;  // since it was waited for
+  const std::shared_ptr<IntEvent> has_pending_ = std::make_shared<IntEvent>("commands", 1);
+  // The other pilot has proposed after us.
+  const std::shared_ptr<IntEvent> our_turn_ = std::make_shared<IntEvent>("turn", 1);
+  // A round has ended since this was waited for.
+  const std::shared_ptr<IntEvent> round_ended_ = std::make_shared<IntEvent>("round", 1);
   int rounds_ = 0;
   bool turn_missed_ = false;  // by the other pilot, since it was in time
   Time yields_until_{0};
   EntryIndex latest_proposed_ = 0;
   // Indexes that a crash does not let this pilot forget: see journal.h.
-  std::shared_ptr<ValueEvent<bool>> may_propose_;
+  const std::shared_ptr<IntEvent> has_reserved_ = std::make_shared<IntEvent>("reserve", 1);
   EntryIndex reserved_ = 0;
   bool reserving_ = false;
 };

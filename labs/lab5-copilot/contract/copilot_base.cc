@@ -1,8 +1,6 @@
 #include "copilot_base.h"
 
 #include <algorithm>
-#include <functional>
-#include <utility>
 
 #include "copilot_observations.h"
 
@@ -11,8 +9,6 @@ namespace {
 
 // The most commands that run in one step of the replica, beside the rest of their entry.
 constexpr int kCommandsPerStep = 4;
-// Taken for the time of a round before there was one. Rounds correct it soon.
-constexpr Duration kFirstRoundTime = 2ms;
 
 }  // namespace
 
@@ -20,39 +16,32 @@ CopilotBase::CopilotBase(Runtime& runtime, StateMachine& machine, Durability dur
     : runtime_(runtime),
       machine_(machine),
       quorums_(runtime.replicas()),
-      journal_(runtime, durability),
-      pilots_(runtime, journal_, *this),
-      decisions_(runtime, journal_,
-                 [this](Lane lane, const Commands& commands) {
-                   // A taker has given up what this pilot proposed: it proposes that again.
-                   if (pilots_.Has(lane)) batches_.AddAgain(commands);
-                 }),
+      lanes_(runtime, durability,
+             [this](Lane lane, const Commands& commands) {
+               // A taker has given up what this pilot proposed: it proposes that again.
+               if (pilots_.Has(lane)) batches_.AddAgain(commands);
+             }),
+      pilots_(runtime, lanes_, *this),
       batches_(
-          runtime, journal_, pilots_, decisions_,
+          runtime, pilots_, lanes_,
           [this](const FastAccept& proposal) { OrderAndDecide(proposal); },
           [this] { return TakeoverPatience(); }),
-      snapshots_(runtime, machine, progress_, journal_, pilots_, decisions_),
-      learner_(runtime, decisions_, snapshots_),
-      round_time_(kFirstRoundTime) {}
+      catch_up_(runtime, machine, lanes_) {}
 
 // ---- start ----
 
 void CopilotBase::Start() {
   runtime_.Spawn("start", [this] {
-    Recover();
+    Recovered recovered = journal().Recover();
+    if (recovered.snapshot) catch_up_.Restore(*recovered.snapshot);
+    lanes_.Recover(std::move(recovered.lanes));
+    RegisterHandlers();
+    pilots_.Start(recovered);
+    RememberReserved(recovered);
+    if (const auto lane = OwnLane()) batches_.Start(*lane, 0);
     runtime_.set_dependency({});  // no client's
     RunEntries();
   });
-}
-
-void CopilotBase::Recover() {
-  Recovered recovered = journal_.Recover();
-  if (recovered.snapshot) snapshots_.Restore(*recovered.snapshot);
-  decisions_.Recover(std::move(recovered.lanes));
-  RegisterHandlers();
-  pilots_.Start(recovered);
-  RememberReserved(recovered);
-  if (const auto lane = OwnLane()) batches_.Start(*lane, 0);
 }
 
 // Entries that this replica may have proposed and forgotten. It knows nothing of them, as if it had
@@ -68,18 +57,30 @@ void CopilotBase::RememberReserved(const Recovered& recovered) {
 
 void CopilotBase::RegisterHandlers() {
   Rpc& rpc = runtime_.rpc();
-  rpc.HandleInline<FastAccept>(
-      [this](const auto& request, const auto& responder) { OnFastAccept(request, responder); });
-  rpc.HandleInline<Accept>(
-      [this](const auto& request, const auto& responder) { OnAccept(request, responder); });
-  rpc.HandleInline<Commit>(
-      [this](const auto& request, const auto& responder) { OnCommit(request, responder); });
+  rpc.HandleInline<FastAccept>([this](const auto& request, const auto& responder) {
+    const auto dependency = RecordProposal(request);
+    if (dependency && pilots_.Has(Other(request.lane))) {
+      batches_.OnOtherPilotsTurn(request.dependency);
+    }
+    const FastAcceptReply reply{pilots_.view(request.lane), dependency.has_value(),
+                                dependency.value_or(0)};
+    journal().WhenDurable([responder, reply] { responder.Send(reply); });
+  });
+  rpc.HandleInline<Accept>([this](const auto& request, const auto& responder) {
+    const bool accepted = RecordAccept(request) || IsDecidedAs(request);
+    const AcceptReply reply{accepted, PromisedOf(request.lane, request.index)};
+    journal().WhenDurable([responder, reply] { responder.Send(reply); });
+  });
   rpc.HandleInline<Prepare>([this](const auto& request, const auto& responder) {
     const PrepareReply reply = Promise(request);
-    journal_.WhenDurable([responder, reply] { responder.Send(reply); });
+    journal().WhenDurable([responder, reply] { responder.Send(reply); });
   });
-  learner_.Serve();
-  snapshots_.Serve();
+  rpc.HandleInline<Commit>([this](const auto& request, const auto& responder) {
+    const bool known = lanes_.Decide(request);
+    if (!known) Lacks(request.lane, request.index, responder.peer());
+    responder.Send({known});
+  });
+  catch_up_.Serve();
 }
 
 std::optional<Lane> CopilotBase::OwnLane() const {
@@ -110,10 +111,7 @@ void CopilotBase::Submit(std::string command, const Dependency& client, SubmitDo
 }
 
 void CopilotBase::ReadIndex(const Dependency& client, ReadDone done) {
-  if (!OwnLane()) {
-    done(false);
-    return;
-  }
+  if (!OwnLane()) return done(false);
   Enqueue({NewName(), ""}, client,
           [done = std::move(done)](SubmitStatus status, const CommandMemory::Result&) {
             done(status == SubmitStatus::kCommitted);
@@ -129,7 +127,7 @@ std::uint64_t CopilotBase::NewName() {
 }
 
 void CopilotBase::Enqueue(Command command, const Dependency& client, Batches::Done done) {
-  if (const auto result = progress_.memory.Find(command.name)) {
+  if (const auto result = lanes_.progress().memory.Find(command.name)) {
     done(result->number > 0 ? SubmitStatus::kCommitted : SubmitStatus::kUnknown, *result);
     return;
   }
@@ -148,27 +146,30 @@ void CopilotBase::OrderAndDecide(const FastAccept& proposal) {
 
 // An entry on the slow path takes two rounds. If it were taken over earlier, its pilot would be
 // refused, and pilots that are both in time could hinder each other for as long as clients send.
-Duration CopilotBase::TakeoverPatience() const { return 2 * round_time_.Usual(); }
+Duration CopilotBase::TakeoverPatience() const { return 2 * (round_time_ + 4 * deviation_); }
+
+// The estimate of RFC 6298, for the time until a retransmission.
+void CopilotBase::NoteRound(Duration took) {
+  deviation_ += (std::chrono::abs(took - round_time_) - deviation_) / 4;
+  round_time_ += (took - round_time_) / 8;
+}
 
 // Without the other pilot's vote nobody else could tell whether the entry was committed, if we
 // crashed. Then our disk must: it says that we have accepted the value, and takers keep it.
 void CopilotBase::DecideFast(Lane lane, EntryIndex index, const Decided& decided,
                              bool witness_accepted) {
-  if (!witness_accepted && !AcceptDurably(lane, index, decided)) return;
-  DecideAndTell(lane, index, decided);
-}
-
-// Returns whether the entry is still this pilot's to decide.
-bool CopilotBase::AcceptDurably(Lane lane, EntryIndex index, const Decided& decided) {
-  const Ballot ballot = FirstBallot(decided.origin);
-  if (!RecordAccept({lane, ballot, index, false, decided.initial, decided.value.dependency,
-                     decided.origin, decided.commands})) {
-    return false;
+  if (!witness_accepted) {
+    const Ballot ballot = FirstBallot(decided.origin);
+    if (!RecordAccept({lane, ballot, index, false, decided.initial, decided.value.dependency,
+                       decided.origin, decided.commands})) {
+      return;
+    }
+    const auto durable = std::make_shared<IntEvent>("durable", 1);
+    journal().WhenDurable([durable] { durable->Set(1); });
+    durable->Wait();
+    if (!pilots_.Has(lane) || PromisedOf(lane, index) != ballot) return;  // it is a taker's now
   }
-  const auto durable = std::make_shared<IntEvent>("durable", 1);
-  journal_.WhenDurable([durable] { durable->Set(1); });
-  durable->Wait();
-  return pilots_.Has(lane) && PromisedOf(lane, index) == ballot;
+  DecideAndTell(lane, index, decided);
 }
 
 void CopilotBase::NoteRefusal(Lane lane, EntryIndex index, Ballot promised) {
@@ -184,17 +185,6 @@ Ballot CopilotBase::PromisedOf(Lane lane, EntryIndex index) const {
   return std::max(of_view, Log(lane).RecordOf(index).promised);
 }
 
-void CopilotBase::OnFastAccept(const FastAccept& request,
-                               const Responder<FastAcceptReply>& responder) {
-  const auto dependency = RecordProposal(request);
-  if (dependency && pilots_.Has(Other(request.lane))) {
-    batches_.OnOtherPilotsTurn(request.dependency);
-  }
-  const FastAcceptReply reply{pilots_.view(request.lane), dependency.has_value(),
-                              dependency.value_or(0)};
-  journal_.WhenDurable([responder, reply] { responder.Send(reply); });
-}
-
 // A taker whose links are late asks for what is decided, and may need this vote. A refusal would
 // leave it waiting for others.
 bool CopilotBase::IsDecidedAs(const Accept& request) {
@@ -206,29 +196,17 @@ bool CopilotBase::IsDecidedAs(const Accept& request) {
          request.origin == log.BodyOf(request.index).origin;
 }
 
-void CopilotBase::OnAccept(const Accept& request, const Responder<AcceptReply>& responder) {
-  const bool accepted = RecordAccept(request) || IsDecidedAs(request);
-  const Ballot promised = PromisedOf(request.lane, request.index);
-  journal_.WhenDurable([responder, accepted, promised] { responder.Send({accepted, promised}); });
-}
-
-void CopilotBase::OnCommit(const Commit& request, const Responder<CommitReply>& responder) {
-  const bool known = decisions_.Decide(request);
-  if (!known) Lacks(request.lane, request.index, responder.peer());
-  responder.Send({known});
-}
-
 // ---- execution ----
 
 const Commands& CopilotBase::BeginEntry(Lane lane) {
   static const Commands kNoCommands;
-  const EntryIndex index = ++At(progress_.entries, lane);
-  ObserveRun(runtime_, lane, index);
+  const EntryIndex index = ++At(lanes_.progress().entries, lane);
+  runtime_.Observe({kRunObservation, {static_cast<std::uint64_t>(lane), index}});
   return Log(lane).RecordOf(index).no_op ? kNoCommands : Log(lane).BodyOf(index).commands;
 }
 
 void CopilotBase::EndEntry() {
-  snapshots_.CompactIfLarge();
+  catch_up_.CompactIfLarge();
   // Messages of others must not wait for a long backlog.
   if (commands_in_step_ < kCommandsPerStep) return;
   runtime_.Sleep(1ns);
@@ -236,11 +214,11 @@ void CopilotBase::EndEntry() {
 }
 
 void CopilotBase::Apply(const Command& command) {
-  const std::uint64_t number = ++progress_.commands;
+  const std::uint64_t number = ++lanes_.progress().commands;
   ++commands_in_step_;
-  ObserveApply(runtime_, number, command);
-  const CommandMemory::Result result{number, machine_.Apply(number, command.text)};
-  progress_.memory.Remember(command.name, number, result.text);
+  runtime_.Observe({kApplyObservation, {number, command.name, CommandHash(command.text)}});
+  const CommandMemory::Result result{0, number, machine_.Apply(number, command.text)};
+  lanes_.progress().memory.Remember(command.name, number, result.text);
   Answer(command.name, SubmitStatus::kCommitted, result);
 }
 
@@ -282,13 +260,11 @@ void CopilotBase::OnElected(Lane lane, EntryIndex latest) {
   batches_.Start(lane, latest);
 }
 
-void CopilotBase::OnDeposed(Lane) { batches_.Stop(); }
-
 void CopilotBase::OnHeartbeat(PeerId from, const PerLane& decided, const PerLane& ran_everywhere) {
   for (const Lane lane : kLanes) {
     if (At(decided, lane) > Log(lane).decided()) Lacks(lane, At(decided, lane), from);
   }
-  snapshots_.Truncate(ran_everywhere);
+  catch_up_.Truncate(ran_everywhere);
 }
 
 }  // namespace depfast::copilot

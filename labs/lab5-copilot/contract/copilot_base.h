@@ -13,19 +13,7 @@
 #include <vector>
 
 #include "batches.h"
-#include "copilot_messages.h"
-#include "copilot_types.h"
-#include "decisions.h"
-#include "depfast/broadcast.h"
-#include "depfast/runtime.h"
-#include "journal.h"
-#include "lane_log.h"
-#include "latency_estimate.h"
-#include "learner.h"
-#include "peers.h"
-#include "pilots.h"
-#include "replicated_log.h"
-#include "snapshots.h"
+#include "catch_up.h"
 
 namespace depfast::copilot {
 
@@ -60,12 +48,12 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   // Must not wait. The reply leaves once the record is durable.
   virtual std::optional<EntryIndex> RecordProposal(const FastAccept& request) = 0;
 
-  // The same for a value on the slow path, or of a taker. Returns whether it is accepted: not of a
-  // view that is over, for a decided entry, or below a promise.
+  // A value has come on the slow path, or of a taker. Records it likewise. Returns whether it is
+  // accepted: not of a view that is over, for a decided entry, or below a promise.
   virtual bool RecordAccept(const Accept& request) = 0;
 
-  // The same for a promise to a taker: to refuse all lower ballots for the entry, this replica's
-  // own proposal included. A refusal names the promise that is as high or higher.
+  // A taker wants a promise: to refuse all lower ballots for the entry, this replica's own proposal
+  // included. Records it likewise. A refusal names the promise that is as high or higher.
   virtual PrepareReply Promise(const Prepare& request) = 0;
 
   // Runs the decided entries of both lanes, in their order. Runs in a coroutine of its own; never
@@ -79,9 +67,9 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   // ---- given: votes ----
 
   // The replicas that take our messages. A slow one, with many bytes in our queue, learns later.
-  std::vector<PeerId> PeersInReach() { return copilot::PeersInReach(runtime_); }
+  std::vector<PeerId> PeersInReach() { return lanes_.PeersInReach(); }
   // Releases calls that have no answer after a while. Returns at once.
-  void ReleaseLater(BroadcastCalls calls) { copilot::ReleaseLater(runtime_, std::move(calls)); }
+  void ReleaseLater(BroadcastCalls calls) { lanes_.ReleaseLater(std::move(calls)); }
   // Waits for `event`, which a majority decides, for kRoundPatience at most.
   Outcome AwaitMajority(Event& event) { return event.Wait(kRoundPatience); }
   // Takes note of a reply to our proposal: call it for every reply. True if it is a vote: the
@@ -91,11 +79,11 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   }
   // A replica has refused a ballot because it has promised this one. Takes note of any reply.
   void NoteRefusal(Lane lane, EntryIndex index, Ballot promised);
-  // What a ballot must reach, for this replica to accept it for the entry.
+  // The ballot that another must reach, for this replica to accept it for the entry.
   Ballot PromisedOf(Lane lane, EntryIndex index) const;
-  // A majority has ordered our proposal so long after it was sent. TakeoverPatience follows this.
-  // Call it once for each proposal.
-  void NoteRound(Duration took) { round_time_.Add(took); }
+  // A majority has ordered our proposal within this time. TakeoverPatience follows it. Call it once
+  // for each proposal.
+  void NoteRound(Duration took);
   // The longest wait for an entry of the other lane, before it is taken over. It adapts: a fixed
   // one is too long for a near cluster, where each command then waits for it, and too short for a
   // distant one.
@@ -105,26 +93,24 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
 
   // Takes the entry for decided, and tells all. Nothing if it is decided already.
   void DecideAndTell(Lane lane, EntryIndex index, const Decided& decided) {
-    decisions_.DecideAndTell(lane, index, decided);
+    lanes_.DecideAndTell(lane, index, decided);
   }
-  // The same after a fast path. Without the other pilot's vote (the witness), it first waits until
-  // our disk has the value as accepted. Nothing if the entry is no longer ours to decide then.
-  // Requires: the entry is not decided.
+  // Decides an entry on the fast path. Without the other pilot's vote (the witness), it first waits
+  // until our disk has the value as accepted. Nothing if the entry is no longer ours to decide
+  // then. Requires: the entry is not decided.
   void DecideFast(Lane lane, EntryIndex index, const Decided& decided, bool witness_accepted);
   // This replica lacks decisions up to there, which `peer` has. Asks for them, in the background.
-  void Lacks(Lane lane, EntryIndex up_to, PeerId peer) { learner_.Lacks(lane, up_to, peer); }
+  void Lacks(Lane lane, EntryIndex up_to, PeerId peer) { catch_up_.Lacks(lane, up_to, peer); }
 
   // ---- given: execution ----
 
   // The lane that this replica has; nothing if it is no pilot.
   std::optional<Lane> OwnLane() const;
-  // What is decided for the lane's next entry that has not run, if this replica knows it and may
+  // The decided value of the lane's next entry that has not run, if this replica knows it and may
   // run it: not before the votes and proposals of the same step have left. LaneLog::IsDecided is
   // true before: News is ready later.
-  std::optional<Value> NextDecision(Lane lane) const {
-    return decisions_.MayRun(lane, NextToRunIn(lane));
-  }
-  EntryIndex RanUpTo(Lane lane) const { return At(progress_.entries, lane); }
+  std::optional<Value> NextDecision(Lane lane) const { return lanes_.MayRun(lane); }
+  EntryIndex RanUpTo(Lane lane) const { return At(lanes_.progress().entries, lane); }
   EntryIndex NextToRunIn(Lane lane) const { return RanUpTo(lane) + 1; }
   // The lane's next entry runs now. Returns its commands; none of a no-op.
   const Commands& BeginEntry(Lane lane);
@@ -136,10 +122,12 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   void Answer(std::uint64_t name, SubmitStatus status, const CommandMemory::Result& result) {
     batches_.Answer(name, status, result);
   }
-  bool HasRun(const Command& command) const { return progress_.memory.HasRun(command.name); }
+  bool HasRun(const Command& command) const {
+    return lanes_.progress().memory.HasRun(command.name);
+  }
   // Ready when something else than a decision may let an entry run. It is the same event each time;
   // this call makes it not ready.
-  std::shared_ptr<Event> News() { return decisions_.News(); }
+  std::shared_ptr<Event> News() { return lanes_.News(); }
 
   // ---- given: takeover ----
 
@@ -149,48 +137,39 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   // Requires: index > Log(lane).base().
   Ballot NextBallot(Lane lane, EntryIndex index);
 
-  LaneLog& Log(Lane lane) { return decisions_.log(lane); }
-  const LaneLog& Log(Lane lane) const { return decisions_.log(lane); }
+  LaneLog& Log(Lane lane) { return lanes_.log(lane); }
+  const LaneLog& Log(Lane lane) const { return lanes_.log(lane); }
   Runtime& runtime() { return runtime_; }
   const Quorums& quorums() const { return quorums_; }
-  Journal& journal() { return journal_; }
+  Journal& journal() { return lanes_.journal(); }
   Pilots& pilots() { return pilots_; }
   const Pilots& pilots() const { return pilots_; }
 
  private:
-  void Recover();
   void RememberReserved(const Recovered& recovered);
   void RegisterHandlers();
   std::uint64_t NewName();
   void Enqueue(Command command, const Dependency& client, Batches::Done done);
 
   void OrderAndDecide(const FastAccept& proposal);
-  bool AcceptDurably(Lane lane, EntryIndex index, const Decided& decided);
-  void OnFastAccept(const FastAccept& request, const Responder<FastAcceptReply>& responder);
   bool IsDecidedAs(const Accept& request);
-  void OnAccept(const Accept& request, const Responder<AcceptReply>& responder);
-  void OnCommit(const Commit& request, const Responder<CommitReply>& responder);
   void TakeOver(Lane lane, EntryIndex index);
 
   // --- LaneUser ---
-  EntryIndex LatestKnown(Lane lane) const override { return Log(lane).latest_known(); }
-  PerLane DecidedUpTo() const override { return decisions_.decided(); }
-  PerLane RanUpTo() const override { return progress_.entries; }
   void OnElected(Lane lane, EntryIndex latest) override;
-  void OnDeposed(Lane lane) override;
+  void OnDeposed() override { batches_.Stop(); }
   void OnHeartbeat(PeerId from, const PerLane& decided, const PerLane& ran_everywhere) override;
 
   Runtime& runtime_;
   StateMachine& machine_;
   const Quorums quorums_;
-  Journal journal_;
+  Lanes lanes_;
   Pilots pilots_;
-  Decisions decisions_;
-  Progress progress_;
   Batches batches_;
-  Snapshots snapshots_;
-  Learner learner_;
-  LatencyEstimate round_time_;  // until a majority has answered a proposal
+  CatchUp catch_up_;
+  // The usual time until a majority has answered a proposal, and its error. Rounds correct it soon.
+  Duration round_time_ = 2ms;
+  Duration deviation_ = 1ms;
   int commands_in_step_ = 0;    // that have run since the last pause
   std::uint64_t refusals_ = 0;  // of commands, by a replica that is no pilot
   std::uint64_t unnamed_ = 0;   // part of the name of the latest command that came without one

@@ -5,8 +5,6 @@
 // message of an old view is refused; one of a newer view begins that view at the receiver.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <msgpack.hpp>
 #include <string>
@@ -18,26 +16,15 @@
 
 namespace depfast::copilot {
 
-// `name`: of the client's request. The pilots, and one pilot twice, may be given a command with the
-// same name: it runs once. `text`: empty for a read, which only waits for its turn.
+// Commands with the same name are one, which runs once: both pilots may be given it, and one twice.
 struct Command {
-  std::uint64_t name = 0;
-  std::string text;
-
+  std::uint64_t name = 0;  // the client's request
+  std::string text;        // empty for a read, which only waits for its turn
   friend bool operator==(const Command&, const Command&) = default;
   MSGPACK_DEFINE(name, text)
 };
 
 using Commands = std::vector<Command>;
-
-// One number for each lane: the pilot's first.
-using PerLane = std::array<EntryIndex, 2>;
-constexpr EntryIndex& At(PerLane& numbers, Lane lane) {
-  return numbers[static_cast<std::size_t>(lane)];
-}
-constexpr EntryIndex At(const PerLane& numbers, Lane lane) {
-  return numbers[static_cast<std::size_t>(lane)];
-}
 
 // A replica's vote for a proposal.
 struct FastAcceptReply {
@@ -51,7 +38,6 @@ struct FastAccept {
   using Reply = FastAcceptReply;
   static constexpr MethodId kMethod = 20;
   static constexpr const char* kName = "FastAccept";
-
   Lane lane = Lane::kPilot;
   View view = 0;
   EntryIndex index = 0;
@@ -75,7 +61,6 @@ struct Accept {
   using Reply = AcceptReply;
   static constexpr MethodId kMethod = 21;
   static constexpr const char* kName = "Accept";
-
   Lane lane = Lane::kPilot;
   Ballot ballot = 0;
   EntryIndex index = 0;
@@ -97,7 +82,6 @@ struct Commit {
   using Reply = CommitReply;
   static constexpr MethodId kMethod = 22;
   static constexpr const char* kName = "Commit";
-
   Lane lane = Lane::kPilot;
   EntryIndex index = 0;
   bool no_op = false;
@@ -125,7 +109,6 @@ struct Prepare {
   using Reply = PrepareReply;
   static constexpr MethodId kMethod = 23;
   static constexpr const char* kName = "Prepare";
-
   Lane lane = Lane::kPilot;
   Ballot ballot = 0;
   EntryIndex index = 0;
@@ -147,7 +130,6 @@ struct TakeLane {
   using Reply = TakeLaneReply;
   static constexpr MethodId kMethod = 24;
   static constexpr const char* kName = "TakeLane";
-
   Lane lane = Lane::kPilot;
   View view = 0;  // the candidate's: OwnerOf(view)
   bool pre_vote = false;
@@ -164,7 +146,6 @@ struct Heartbeat {
   using Reply = HeartbeatReply;
   static constexpr MethodId kMethod = 25;
   static constexpr const char* kName = "Heartbeat";
-
   Lane lane = Lane::kPilot;
   View view = 0;
   PerLane decided{};  // the sender knows the decisions of all entries up to here
@@ -172,17 +153,18 @@ struct Heartbeat {
   MSGPACK_DEFINE(lane, view, decided, ran_everywhere)
 };
 
-struct Decision {
-  bool no_op = false;
-  EntryIndex dependency = 0;
-  View origin = 0;
+// The value that is decided for an entry, with its commands.
+struct Decided {
+  Value value;
+  EntryIndex initial = 0;  // the dependency with which the entry was proposed; 0 if unknown
+  View origin = 0;         // the view in which the commands were proposed
   Commands commands;
-  MSGPACK_DEFINE(no_op, dependency, origin, commands)
+  MSGPACK_DEFINE(value.no_op, value.dependency, origin, commands)  // not `initial`
 };
 
 struct LearnReply {
-  EntryIndex base = 0;              // the replier has thrown away the entries up to here
-  std::vector<Decision> decisions;  // of entry `first` and those after it, without a gap
+  EntryIndex base = 0;             // the replier has thrown away the entries up to here
+  std::vector<Decided> decisions;  // of entry `first` and those after it, without a gap
   MSGPACK_DEFINE(base, decisions)
 };
 
@@ -191,7 +173,6 @@ struct Learn {
   using Reply = LearnReply;
   static constexpr MethodId kMethod = 26;
   static constexpr const char* kName = "Learn";
-
   Lane lane = Lane::kPilot;
   EntryIndex first = 0;
   MSGPACK_DEFINE(lane, first)
@@ -202,7 +183,6 @@ struct SnapshotId {
   std::uint64_t commands = 0;  // that have run
   PerLane ran{};
   std::uint64_t bytes = 0;
-
   friend bool operator==(const SnapshotId&, const SnapshotId&) = default;
   MSGPACK_DEFINE(commands, ran, bytes)
 };
@@ -218,13 +198,9 @@ struct FetchSnapshot {
   using Reply = FetchSnapshotReply;
   static constexpr MethodId kMethod = 27;
   static constexpr const char* kName = "FetchSnapshot";
-
   SnapshotId id;  // all 0 for any
   std::uint64_t offset = 0;
   MSGPACK_DEFINE(id, offset)
 };
-
-// The most of decisions, or of a snapshot, in a reply.
-inline constexpr std::size_t kReplyBytesMax = std::size_t{64} << 10;
 
 }  // namespace depfast::copilot

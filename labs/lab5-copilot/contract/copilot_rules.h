@@ -46,6 +46,7 @@ struct Prepared {
   // It proposed the entry, and has not started again since: it knows whether it committed the
   // entry, and after this promise it never will.
   bool decides = false;
+  MSGPACK_DEFINE(replica, record, rivals, decides)
 };
 
 // This entry of the other lane must be decided first, and the taker must know it.
@@ -56,8 +57,8 @@ struct Undecided {
 
 using Choice = std::variant<Value, Undecided>;
 
-// What the taker of `entry` proposes, by the answers of a majority or more.
-// `other`: its own records of the other lane, as of now.
+// Returns what the taker of `entry` proposes, by the answers of a majority or more.
+// `other`: the taker's present records of the other lane.
 //
 // An entry that may have been committed on the fast path keeps its value, any other becomes a
 // no-op. If both pilots are dead, takers of three, five or seven replicas never wait for each

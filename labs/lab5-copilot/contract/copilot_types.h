@@ -5,10 +5,12 @@
 // count from 1; as a dependency, 0 means none.
 #pragma once
 
+#include <array>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <msgpack.hpp>
 #include <span>
-#include <vector>
 
 namespace depfast::copilot {
 
@@ -17,7 +19,18 @@ enum class Lane : std::uint8_t { kPilot = 0, kCopilot = 1 };
 inline constexpr Lane kLanes[] = {Lane::kPilot, Lane::kCopilot};
 constexpr Lane Other(Lane lane) { return lane == Lane::kPilot ? Lane::kCopilot : Lane::kPilot; }
 
+// The value of one lane. The pilot's is the first of the pair.
+template <typename T>
+constexpr T& At(std::array<T, 2>& pair, Lane lane) {
+  return pair[static_cast<std::size_t>(lane)];
+}
+template <typename T>
+constexpr const T& At(const std::array<T, 2>& pair, Lane lane) {
+  return pair[static_cast<std::size_t>(lane)];
+}
+
 using EntryIndex = std::uint64_t;
+using PerLane = std::array<EntryIndex, 2>;
 
 // The time in which one replica proposes in a lane. View v belongs to replica v % replicas.
 using View = std::uint64_t;
@@ -50,7 +63,7 @@ class Quorums {
   int f_;
 };
 
-// What a replica has recorded of an entry.
+// A replica's record of an entry.
 struct Record {
   enum class Kind : std::uint8_t {
     kNone,
@@ -76,8 +89,7 @@ struct Record {
 
   // Whether the replica knows that there is this entry.
   bool is_known() const { return IsTakeover(promised) || kind != Kind::kNone; }
-
-  friend bool operator==(const Record&, const Record&) = default;
+  friend auto operator<=>(const Record&, const Record&) = default;
   MSGPACK_DEFINE(kind, no_op, promised, ballot, initial, dependency, witness, least)
 };
 
@@ -94,11 +106,10 @@ struct Records {
   const Record& At(EntryIndex k) const { return entries[k - base - 1]; }
 };
 
-// What is decided for an entry: its commands with that dependency, or nothing at all.
+// The decided value of an entry: its commands with that dependency, or nothing at all.
 struct Value {
   bool no_op = false;
   EntryIndex dependency = 0;
-
   friend bool operator==(const Value&, const Value&) = default;
 };
 
@@ -115,8 +126,7 @@ struct Rival {
   EntryIndex entry = 0;
   View view = 0;  // in which it was proposed, unless it is only promised
   Stage stage = Stage::kPromised;
-
-  friend bool operator==(const Rival&, const Rival&) = default;
+  friend auto operator<=>(const Rival&, const Rival&) = default;
   MSGPACK_DEFINE(entry, view, stage)
 };
 

@@ -1,4 +1,4 @@
-// Journal: what a replica must not forget. Given, not submitted.
+// Journal: the facts that a replica must not forget. Given, not submitted.
 //
 // On disk: a write-ahead log of records with checksums (depfast/record_log.h), each a MessagePack
 // array, and a snapshot.
@@ -16,15 +16,14 @@
 // once. Its memory is gone then, and with it what it has promised: such a replica must not start.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "copilot_messages.h"
-#include "copilot_types.h"
 #include "depfast/runtime.h"
 #include "lane_log.h"
 
@@ -43,7 +42,11 @@ struct StoredSnapshot {
   PerLane base{};         // a cut: the entries up to here may be thrown away
   PerLane latest_gone{};  // see Records
   std::string data;       // the state machine's, and the memory of commands
+  MSGPACK_DEFINE(id, base, latest_gone, data)
 };
+
+std::string EncodeSnapshot(const StoredSnapshot& snapshot);
+std::optional<StoredSnapshot> DecodeSnapshot(std::string_view bytes);
 
 // A record of a journal, with the fields that its kind has: see above.
 struct JournalRecord {
@@ -52,9 +55,9 @@ struct JournalRecord {
   Kind kind = Kind::kView;
   Lane lane = Lane::kPilot;
   std::uint64_t number = 0;  // the index, or the view
-  Record record;
+  Record record = {};
   View origin = 0;
-  Commands commands;
+  Commands commands = {};
   EntryIndex latest_gone = 0;
 };
 
@@ -62,7 +65,7 @@ struct JournalRecord {
 // std::runtime_error, in one line, for a record that makes no sense.
 std::size_t ReadJournal(std::string_view bytes, const std::function<void(JournalRecord)>& visit);
 
-// What the disk says.
+// The state that a disk holds.
 struct Recovered {
   bool is_first_start = true;
   std::array<std::optional<View>, 2> views;
@@ -73,9 +76,6 @@ struct Recovered {
   void Take(JournalRecord record);
 };
 
-std::string EncodeSnapshot(const StoredSnapshot& snapshot);
-std::optional<StoredSnapshot> DecodeSnapshot(std::string_view bytes);
-
 class Journal {
  public:
   Journal(Runtime& runtime, Durability durability) : runtime_(runtime), durability_(durability) {}
@@ -84,11 +84,10 @@ class Journal {
   Recovered Recover();
 
   void WriteView(Lane lane, View view);
-  // An entry as it is in the log now: its record, and its commands unless the journal has them.
+  // Writes an entry as it is in the log now: its record, and its commands unless the journal has
+  // them. WriteRecord: the record alone.
   void WriteEntry(Lane lane, EntryIndex index, LaneLog& log);
-  // The record alone.
   void WriteRecord(Lane lane, EntryIndex index, const LaneLog& log);
-
   // This replica will propose no entry of the lane behind `up_to` before it has reserved more.
   void WriteReservation(Lane lane, EntryIndex up_to);
 
@@ -98,14 +97,13 @@ class Journal {
 
   // The bytes of the journal's file.
   std::size_t bytes() const { return bytes_; }
-
-  // Replaces snapshot and journal by new ones.
-  void Replace(const StoredSnapshot& snapshot, const std::array<View, 2>& views,
-               std::array<LaneLog, 2>& lanes);
+  // Replaces snapshot and journal by new ones, with the views and reservations of before.
+  void Replace(const StoredSnapshot& snapshot, std::array<LaneLog, 2>& lanes);
 
  private:
-  bool on_disk() const { return durability_ == Durability::kOnDisk; }
-  void StartSync();
+  template <typename... Fields>
+  void Write(JournalRecord::Kind kind, Lane lane, std::uint64_t number, const Fields&... more);
+  void StartInMemory();
   void Sync();
 
   Runtime& runtime_;
@@ -114,6 +112,7 @@ class Journal {
   bool is_dirty_ = false;  // something was written, and no sync after it has begun
   std::vector<std::function<void()>> waiting_;
   bool syncing_ = false;
+  PerLane views_{};  // as written last, like reserved_
   PerLane reserved_{};
   std::size_t bytes_ = 0;
 };

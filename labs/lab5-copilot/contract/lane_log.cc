@@ -23,7 +23,7 @@ LaneLog::Body& LaneLog::BodyOf(EntryIndex index) {
     records_.emplace_back();
     bodies_.emplace_back();
   }
-  return bodies_[At(index)];
+  return bodies_[Place(index)];
 }
 
 std::shared_ptr<IntEvent> LaneLog::Decided(EntryIndex index) {
@@ -38,11 +38,15 @@ std::shared_ptr<IntEvent> LaneLog::Decided(EntryIndex index) {
 void LaneLog::Set(EntryIndex index, const Record& record) {
   assert(!IsDecided(index));
   const Body& body = BodyOf(index);
-  records_[At(index)] = record;
+  records_[Place(index)] = record;
   if (record.is_known()) latest_known_ = std::max(latest_known_, index);
   if (record.kind != Record::Kind::kCommitted) return;
-  while (decided_ < last() && IsDecided(decided_ + 1)) ++decided_;
+  CountDecided();
   if (body.decided != nullptr) body.decided->Set(1);
+}
+
+void LaneLog::CountDecided() {
+  while (decided_ < last() && IsDecided(decided_ + 1)) ++decided_;
 }
 
 void LaneLog::SetCommands(EntryIndex index, View origin, Commands commands) {
@@ -54,34 +58,26 @@ void LaneLog::SetCommands(EntryIndex index, View origin, Commands commands) {
   body.commands = std::move(commands);
 }
 
-void LaneLog::TruncateUpTo(EntryIndex index) {
-  assert(index <= decided_);
-  const EntryIndex old_base = base_;
-  while (base_ < index) {
-    bytes_ -= SizeOf(bodies_.front().commands);
-    bodies_.pop_front();
-    ++base_;
-    if (!records_[static_cast<std::size_t>(base_ - old_base - 1)].no_op) latest_gone_ = base_;
-  }
-  records_.erase(records_.begin(),
-                 records_.begin() + static_cast<std::ptrdiff_t>(records_.size() - bodies_.size()));
+EntryIndex LaneLog::LatestUpTo(EntryIndex index) const {
+  while (index > base_ && RecordOf(index).no_op) --index;
+  return index > base_ ? index : latest_gone_;
 }
 
 void LaneLog::Reset(EntryIndex index, EntryIndex latest_gone) {
   if (index <= base_) return;
-  latest_gone_ = latest_gone;
-  while (!bodies_.empty() && base_ < index) {
-    if (bodies_.front().decided != nullptr) bodies_.front().decided->Set(1);
+  const auto gone = static_cast<std::ptrdiff_t>(std::min(index, last()) - base_);
+  for (std::ptrdiff_t i = 0; i < gone; ++i) {
+    const auto& decided = bodies_.front().decided;
+    if (decided != nullptr && !decided->IsReady()) decided->Set(1);
     bytes_ -= SizeOf(bodies_.front().commands);
     bodies_.pop_front();
-    ++base_;
   }
-  records_.erase(records_.begin(),
-                 records_.begin() + static_cast<std::ptrdiff_t>(records_.size() - bodies_.size()));
+  records_.erase(records_.begin(), records_.begin() + gone);
   base_ = index;
+  latest_gone_ = latest_gone;
   latest_known_ = std::max(latest_known_, index);
   decided_ = std::max(decided_, index);
-  while (decided_ < last() && IsDecided(decided_ + 1)) ++decided_;
+  CountDecided();
 }
 
 }  // namespace depfast::copilot

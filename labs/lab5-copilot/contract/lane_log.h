@@ -1,31 +1,27 @@
-// LaneLog: a replica's log of one lane. Given, not submitted.
-//
-// Indexes never shift. A log that has thrown away entries 1 to 100 has base 100.
+// LaneLog: a replica's log of one lane. Given, not submitted. Indexes never shift: a log that has
+// thrown away entries 1 to 100 has base 100.
 #pragma once
 
-#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <deque>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "copilot_messages.h"
-#include "copilot_types.h"
 #include "depfast/value_event.h"
 
 namespace depfast::copilot {
 
-// About the bytes that a command, or the commands, take in memory: the same with each C++ library.
+// About the bytes in memory of a command, or of commands: the same number with each C++ library.
 std::size_t SizeOf(const Command& command);
 std::size_t SizeOf(const Commands& commands);
 
 class LaneLog {
  public:
-  // An entry beside its Record. SetCommands alone changes origin and commands: the journal relies
-  // on it.
+  // The part of an entry beside its Record. SetCommands alone changes origin and commands: the
+  // journal relies on it.
   struct Body {
     std::optional<View>
         origin;  // the view in which these commands were proposed; none: no commands
@@ -46,16 +42,15 @@ class LaneLog {
   std::size_t bytes() const { return bytes_; }
 
   Records records() const { return {base_, records_, latest_gone_}; }
-  EntryIndex latest_gone() const { return latest_gone_; }
   // The record of an unknown entry is empty. Requires: index > base().
   Record RecordOf(EntryIndex index) const {
     assert(index > base_);
-    return index <= last() ? records_[At(index)] : Record();
+    return index <= last() ? records_[Place(index)] : Record();
   }
   // Makes the entry, and those before it, if they are not there. Requires: index > base().
   Body& BodyOf(EntryIndex index);
   // Requires: base() < index <= last().
-  const Body& BodyOf(EntryIndex index) const { return bodies_[At(index)]; }
+  const Body& BodyOf(EntryIndex index) const { return bodies_[Place(index)]; }
   bool IsDecided(EntryIndex index) const {
     return index <= base_ || RecordOf(index).kind == Record::Kind::kCommitted;
   }
@@ -68,14 +63,15 @@ class LaneLog {
   // Replaces the commands.
   void SetCommands(EntryIndex index, View origin, Commands commands);
 
-  // Throws away the entries up to `index`. Requires: they are decided, index <= last().
-  void TruncateUpTo(EntryIndex index);
-  // A snapshot holds the entries up to `index`, which may be beyond the last. `latest_gone`: see
-  // Records.
+  // The latest entry up to `index` that is no no-op. Requires: base() <= index <= decided().
+  EntryIndex LatestUpTo(EntryIndex index) const;
+  // Throws away the entries up to `index`, which may be beyond the last: they have run, or a
+  // snapshot holds them. `latest_gone`: see Records.
   void Reset(EntryIndex index, EntryIndex latest_gone);
 
  private:
-  std::size_t At(EntryIndex index) const { return static_cast<std::size_t>(index - base_ - 1); }
+  std::size_t Place(EntryIndex index) const { return static_cast<std::size_t>(index - base_ - 1); }
+  void CountDecided();
 
   EntryIndex base_ = 0;
   EntryIndex latest_gone_ = 0;

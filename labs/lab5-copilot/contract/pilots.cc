@@ -1,40 +1,31 @@
 #include "pilots.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
+#include "copilot_observations.h"
 #include "depfast/broadcast.h"
 #include "quorum_event.h"
 
 namespace depfast::copilot {
 
-Pilots::Pilots(Runtime& runtime, Journal& journal, LaneUser& user)
-    : runtime_(runtime),
-      journal_(journal),
-      user_(user),
-      ran_(static_cast<std::size_t>(runtime.replicas())) {}
-
 void Pilots::Start(const Recovered& recovered) {
   runtime_.rpc().HandleInline<TakeLane>(
-      [this](const TakeLane& request, const Responder<TakeLaneReply>& responder) {
-        OnTakeLane(request, responder);
-      });
-  runtime_.rpc().HandleInline<Heartbeat>(
-      [this](const Heartbeat& request, const Responder<HeartbeatReply>& responder) {
-        if (Hear(request.lane, request.view)) {
-          user_.OnHeartbeat(responder.peer(), request.decided, request.ran_everywhere);
-        }
-        journal_.WhenDurable([this, responder, lane = request.lane] {
-          responder.Send({view(lane), user_.RanUpTo()});
-        });
-      });
+      [this](const auto& request, const auto& responder) { OnTakeLane(request, responder); });
+  runtime_.rpc().HandleInline<Heartbeat>([this](const auto& request, const auto& responder) {
+    if (Hear(request.lane, request.view)) {
+      user_.OnHeartbeat(responder.peer(), request.decided, request.ran_everywhere);
+    }
+    lanes_.journal().WhenDurable([this, responder, lane = request.lane] {
+      responder.Send({view(lane), lanes_.progress().entries});
+    });
+  });
   for (const Lane lane : kLanes) {
-    State& state = Of(lane);
-    state.view = recovered.views[Index(lane)].value_or(static_cast<View>(lane));
+    State& state = At(states_, lane);
+    state.view = At(recovered.views, lane).value_or(static_cast<View>(lane));
     if (recovered.is_first_start && owner(lane) == runtime_.self()) Have(lane);
     state.last_heard = runtime_.Now();
-    journal_.WriteView(lane, state.view);
+    lanes_.journal().WriteView(lane, state.view);
   }
   Observe();
   for (const Lane lane : kLanes) {
@@ -44,13 +35,13 @@ void Pilots::Start(const Recovered& recovered) {
 }
 
 void Pilots::Have(Lane lane) {
-  State& state = Of(lane);
+  State& state = At(states_, lane);
   state.is_ours = true;
   if (!state.first_of_ours) state.first_of_ours = state.view;
 }
 
 bool Pilots::HasHad(Lane lane, View view) const {
-  const auto& first = lanes_[Index(lane)].first_of_ours;
+  const auto& first = At(states_, lane).first_of_ours;
   return first && view >= *first && OwnerOf(view, runtime_.replicas()) == runtime_.self();
 }
 
@@ -61,25 +52,26 @@ bool Pilots::Know(Lane lane, View view) {
 
 bool Pilots::Hear(Lane lane, View view) {
   if (!Know(lane, view)) return false;
-  Of(lane).last_heard = runtime_.Now();
+  At(states_, lane).last_heard = runtime_.Now();
   return true;
 }
 
 void Pilots::Adopt(Lane lane, View view) {
-  State& state = Of(lane);
+  State& state = At(states_, lane);
   const bool was_ours = std::exchange(state.is_ours, false);
   state.view = view;
   state.last_heard = runtime_.Now();
-  journal_.WriteView(lane, view);
+  lanes_.journal().WriteView(lane, view);
   Observe();
-  if (was_ours) user_.OnDeposed(lane);
+  if (was_ours) user_.OnDeposed();
 }
 
 void Pilots::Observe() {
   const Duty duty = Has(Lane::kPilot)     ? Duty::kPilot
                     : Has(Lane::kCopilot) ? Duty::kCopilot
                                           : Duty::kFollower;
-  ObserveDuty(runtime_, duty, view(Lane::kPilot), view(Lane::kCopilot));
+  runtime_.Observe({kDutyObservation,
+                    {static_cast<std::uint64_t>(duty), view(Lane::kPilot), view(Lane::kCopilot)}});
 }
 
 // ---- a dead pilot ----
@@ -89,17 +81,15 @@ void Pilots::WatchLoop() {
     const Duration patience = runtime_.RandomBetween(kDeadAfterMin, kDeadAfterMax);
     runtime_.Sleep(patience / 4);
     for (const Lane lane : kLanes) {
-      const bool silent = runtime_.Now() >= Of(lane).last_heard + patience;
+      const bool silent = runtime_.Now() >= At(states_, lane).last_heard + patience;
       if (silent && !HasAny()) Campaign(lane);
     }
   }
 }
 
 void Pilots::Campaign(Lane lane) {
-  const auto replicas = static_cast<View>(runtime_.replicas());
-  const auto self = static_cast<View>(runtime_.self());
   View next = view(lane) + 1;
-  while (next % replicas != self) ++next;
+  while (OwnerOf(next, runtime_.replicas()) != runtime_.self()) ++next;
   EntryIndex latest = 0;
   // Without the pre-vote a replica that was merely slow would depose a healthy pilot.
   if (!Ask({lane, next, /*pre_vote=*/true}, latest) || view(lane) >= next) return;
@@ -111,8 +101,9 @@ void Pilots::Campaign(Lane lane) {
   user_.OnElected(lane, latest);
 }
 
+// True if a majority grants it. `latest`: the latest entry that any of them knows.
 bool Pilots::Ask(const TakeLane& request, EntryIndex& latest) {
-  latest = user_.LatestKnown(request.lane);
+  latest = lanes_.log(request.lane).latest_known();
   Broadcast<TakeLane> calls(runtime_.rpc(), runtime_.peers(), request);
   const auto quorum = QuorumEvent::Majority(runtime_.replicas());
   for (const auto& call : calls.calls()) {
@@ -123,24 +114,19 @@ bool Pilots::Ask(const TakeLane& request, EntryIndex& latest) {
   }
   // Our own vote is one among others, and must be on our disk.
   const int own = runtime_.replicas() - 1;
-  journal_.WhenDurable([quorum, own] { quorum->VoteYes(own); });
+  lanes_.journal().WhenDurable([quorum, own] { quorum->VoteYes(own); });
   quorum->Wait(kDeadAfterMin / 2);
   calls.Release();
   return quorum->Ready();
 }
 
-bool Pilots::WouldGrant(const TakeLane& request) const {
-  const State& state = lanes_[Index(request.lane)];
-  if (request.view <= state.view) return false;
-  const bool lives = state.is_ours || runtime_.Now() < state.last_heard + kDeadAfterMin;
-  return !request.pre_vote || !lives;
-}
-
 void Pilots::OnTakeLane(const TakeLane& request, const Responder<TakeLaneReply>& responder) {
-  const bool granted = WouldGrant(request);
+  const State& state = At(states_, request.lane);
+  const bool lives = state.is_ours || runtime_.Now() < state.last_heard + kDeadAfterMin;
+  const bool granted = request.view > state.view && !(request.pre_vote && lives);
   if (granted && !request.pre_vote) Adopt(request.lane, request.view);
-  const TakeLaneReply reply{granted, view(request.lane), user_.LatestKnown(request.lane)};
-  journal_.WhenDurable([responder, reply] { responder.Send(reply); });
+  const TakeLaneReply reply{granted, state.view, lanes_.log(request.lane).latest_known()};
+  lanes_.journal().WhenDurable([responder, reply] { responder.Send(reply); });
 }
 
 // ---- heartbeats ----
@@ -148,9 +134,13 @@ void Pilots::OnTakeLane(const TakeLane& request, const Responder<TakeLaneReply>&
 void Pilots::HeartbeatLoop(Lane lane) {
   runtime_.set_dependency(Dependency::Heartbeat());
   const View ours = view(lane);
-  while (Has(lane) && view(lane) == ours) {
-    ran_[static_cast<std::size_t>(runtime_.self())] = user_.RanUpTo();
-    const Heartbeat request{lane, ours, user_.DecidedUpTo(), RanEverywhere()};
+  while (Has(lane, ours)) {
+    ran_[static_cast<std::size_t>(runtime_.self())] = lanes_.progress().entries;
+    PerLane ran_everywhere = ran_.front();
+    for (const auto& [pilots, copilots] : ran_) {
+      ran_everywhere = {std::min(ran_everywhere[0], pilots), std::min(ran_everywhere[1], copilots)};
+    }
+    const Heartbeat request{lane, ours, lanes_.decided(), ran_everywhere};
     Broadcast<Heartbeat> calls(runtime_.rpc(), runtime_.peers(), request);
     runtime_.Sleep(kHeartbeatInterval);
     for (const auto& call : calls.calls()) {
@@ -160,16 +150,6 @@ void Pilots::HeartbeatLoop(Lane lane) {
     }
     calls.Release();
   }
-}
-
-PerLane Pilots::RanEverywhere() const {
-  PerLane least = ran_.front();
-  for (const PerLane& each : ran_) {
-    for (std::size_t lane = 0; lane < least.size(); ++lane) {
-      least[lane] = std::min(least[lane], each[lane]);
-    }
-  }
-  return least;
 }
 
 }  // namespace depfast::copilot

@@ -8,20 +8,15 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <optional>
 #include <vector>
 
-#include "copilot_messages.h"
-#include "copilot_observations.h"
-#include "copilot_types.h"
-#include "depfast/runtime.h"
-#include "journal.h"
+#include "lanes.h"
 
 namespace depfast::copilot {
 
 inline constexpr Duration kHeartbeatInterval = 100ms;
-// A pilot that is silent for so long is dead. The patience is drawn anew for each wait.
+// A pilot that is silent for this time is dead. The patience is drawn anew for each wait.
 inline constexpr Duration kDeadAfterMin = 1s;
 inline constexpr Duration kDeadAfterMax = 2s;
 
@@ -30,13 +25,10 @@ class LaneUser {
  public:
   virtual ~LaneUser() = default;
 
-  virtual EntryIndex LatestKnown(Lane lane) const = 0;
-  virtual PerLane DecidedUpTo() const = 0;
-  virtual PerLane RanUpTo() const = 0;
   // This replica has the lane from now on. All entries that may be decided in an earlier view are
   // at most `latest`.
   virtual void OnElected(Lane lane, EntryIndex latest) = 0;
-  virtual void OnDeposed(Lane lane) = 0;
+  virtual void OnDeposed() = 0;
   // A pilot knows the decisions up to `decided`, and all replicas have run the entries up to
   // `ran_everywhere`.
   virtual void OnHeartbeat(PeerId from, const PerLane& decided, const PerLane& ran_everywhere) = 0;
@@ -45,16 +37,21 @@ class LaneUser {
 class Pilots {
  public:
   // All must outlive this.
-  Pilots(Runtime& runtime, Journal& journal, LaneUser& user);
+  Pilots(Runtime& runtime, Lanes& lanes, LaneUser& user)
+      : runtime_(runtime),
+        lanes_(lanes),
+        user_(user),
+        ran_(static_cast<std::size_t>(runtime.replicas())) {}
 
   // Registers handlers, and begins with the views of the journal. Requires: recovered.
   void Start(const Recovered& recovered);
 
-  View view(Lane lane) const { return lanes_[Index(lane)].view; }
+  View view(Lane lane) const { return At(states_, lane).view; }
   // The replica that the view belongs to.
   PeerId owner(Lane lane) const { return OwnerOf(view(lane), runtime_.replicas()); }
   // Whether this replica may propose in the lane.
-  bool Has(Lane lane) const { return lanes_[Index(lane)].is_ours; }
+  bool Has(Lane lane) const { return At(states_, lane).is_ours; }
+  bool Has(Lane lane, View view) const { return Has(lane) && this->view(lane) == view; }
   bool HasAny() const { return Has(Lane::kPilot) || Has(Lane::kCopilot); }
 
   // Whether this replica has had the lane in that view, since it started.
@@ -73,24 +70,19 @@ class Pilots {
     Time last_heard{0};
   };
 
-  static std::size_t Index(Lane lane) { return static_cast<std::size_t>(lane); }
-  State& Of(Lane lane) { return lanes_[Index(lane)]; }
   void Adopt(Lane lane, View view);
   void Have(Lane lane);
   void Observe();
   void WatchLoop();
   void Campaign(Lane lane);
-  // True if a majority grants it. `latest`: the latest entry that any of them knows.
   bool Ask(const TakeLane& request, EntryIndex& latest);
   void OnTakeLane(const TakeLane& request, const Responder<TakeLaneReply>& responder);
-  bool WouldGrant(const TakeLane& request) const;
   void HeartbeatLoop(Lane lane);
-  PerLane RanEverywhere() const;
 
   Runtime& runtime_;
-  Journal& journal_;
+  Lanes& lanes_;
   LaneUser& user_;
-  std::array<State, 2> lanes_;
+  std::array<State, 2> states_;
   std::vector<PerLane> ran_;  // by replica: as it has said last
 };
 

@@ -10,17 +10,14 @@
 namespace depfast::copilot {
 
 class SettledEvent : public Event {
-  struct Private {};
-
  public:
   static std::shared_ptr<SettledEvent> Of(std::shared_ptr<Event> event) {
-    const auto settled = std::make_shared<SettledEvent>(Private{}, std::move(event));
+    auto settled = std::make_shared<SettledEvent>(std::move(event));
     settled->event_->NotifyOnDecision(settled);
     return settled;
   }
-
   // Use Of: it also registers with the event, which a constructor cannot do.
-  SettledEvent(Private, std::shared_ptr<Event> event) : event_(std::move(event)) {}
+  explicit SettledEvent(std::shared_ptr<Event> event) : event_(std::move(event)) {}
 
   bool IsReady() const override { return event_->IsDecided(); }
   const char* Label() const override { return event_->Label(); }
@@ -28,7 +25,7 @@ class SettledEvent : public Event {
   WaitDescription DescribeWait() const override { return event_->DescribeWait(); }
 
  private:
-  std::shared_ptr<Event> event_;
+  const std::shared_ptr<Event> event_;
 };
 
 }  // namespace depfast::copilot

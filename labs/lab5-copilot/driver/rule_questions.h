@@ -66,22 +66,13 @@ struct AskRivals {
   MSGPACK_DEFINE(entry, initial, other)
 };
 
-// Prepared, as a message.
-struct PreparedAnswer {
-  std::int32_t replica = 0;
-  Record record;
-  std::vector<Rival> rivals;
-  bool decides = false;
-  MSGPACK_DEFINE(replica, record, rivals, decides)
-};
-
 // Answer: which 0 and a value, or which 1 and the entry that is undecided.
 struct AskChoice {
   using Reply = RuleAnswer;
   static constexpr MethodId kMethod = 114;
   static constexpr const char* kName = "AskChoice";
   EntryIndex entry = 0;
-  std::vector<PreparedAnswer> answers;
+  std::vector<Prepared> answers;
   KeptRecords other;
   std::int32_t replicas = 3;
   MSGPACK_DEFINE(entry, answers, other, replicas)

@@ -26,12 +26,8 @@ RuleAnswer Answered(const AskRivals& question) {
 }
 
 RuleAnswer Answered(const AskChoice& question) {
-  std::vector<Prepared> answers;
-  for (const auto& each : question.answers) {
-    answers.push_back({each.replica, each.record, each.rivals, each.decides});
-  }
-  const Choice choice = copilot::ChooseAfterPrepare(question.entry, answers, question.other.View(),
-                                                    Quorums(question.replicas));
+  const Choice choice = copilot::ChooseAfterPrepare(
+      question.entry, question.answers, question.other.View(), Quorums(question.replicas));
   if (const auto* const first = std::get_if<Undecided>(&choice)) return {1, first->entry};
   const Value value = std::get<Value>(choice);
   return {0, value.dependency, value.no_op};

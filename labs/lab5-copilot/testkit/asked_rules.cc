@@ -36,11 +36,8 @@ std::vector<Rival> AskedRules::RivalsOf(EntryIndex entry, EntryIndex initial,
 
 Choice AskedRules::ChooseAfterPrepare(EntryIndex entry, const std::vector<Prepared>& answers,
                                       const Records& other, const Quorums& quorums) {
-  AskChoice question{entry, {}, KeptRecords::Of(other), quorums.replicas()};
-  for (const Prepared& each : answers) {
-    question.answers.push_back({each.replica, each.record, each.rivals, each.decides});
-  }
-  const RuleAnswer answer = Ask(question);
+  const RuleAnswer answer =
+      Ask(AskChoice{entry, answers, KeptRecords::Of(other), quorums.replicas()});
   if (answer.which != 0) return Undecided{answer.entry};
   return Value{answer.no_op, answer.no_op ? 0 : answer.entry};
 }

@@ -192,7 +192,7 @@ void CopilotChecker::OnReply(PeerId replica, const DecodedFrame& frame) {
   VisitBody<Prepare, PrepareReply>(
       frame, [&](const PrepareReply& reply) { state.held.insert(CommandsDigest(reply.commands)); });
   VisitBody<Learn, LearnReply>(frame, [&](const LearnReply& reply) {
-    for (const Decision& each : reply.decisions) state.held.insert(CommandsDigest(each.commands));
+    for (const Decided& each : reply.decisions) state.held.insert(CommandsDigest(each.commands));
   });
   VisitBody<FetchSnapshot, FetchSnapshotReply>(frame, [&](const FetchSnapshotReply& reply) {
     if (!(reply.id == state.snapshot)) state.snapshot_bytes = 0;

@@ -76,7 +76,7 @@ TEST_F(CopilotJournal, ANewJournalHasTheCommandsOfTheOldOne) {
   Write(Record::Kind::kAccepted, 0, LargeCommand('a'));
   std::array<LaneLog, 2> lanes;
   lanes[0] = std::move(log_);
-  replica_.In([&] { journal_.Replace({}, {0, 1}, lanes); });
+  replica_.In([&] { journal_.Replace({}, lanes); });
   ExpectEntry(BytesOf(kNewJournalFile), Record::Kind::kAccepted, LargeCommand('a'));
 }
 
