@@ -1,4 +1,4 @@
-"""Writes the students' kit: given files, the answers as a library, the handbook, one commit."""
+"""Writes the students' kit: given files, answers as libraries, the handbook, one commit."""
 
 import os
 import re
@@ -12,10 +12,9 @@ from failslow.base.kit import Kit
 from failslow.extras.release import catch_up, leaks, processors, repository, tree
 from failslow.extras.site import build as site
 
-ANSWERS = "kv_answers"
-"""The library that lab 3's tests need. Its sources are an answer to the lab."""
+ANSWERS = re.compile(r"^failslow_answers\((\w+)", re.M)
+"""Names a library that a lab gives compiled alone, in the CMakeLists.txt of its sources."""
 
-ANSWERS_DIRECTORY = "labs/lab3-kv/answers"
 README = Path(__file__).resolve().parent / "README.md"
 COMMANDS = "site/docs/commands.md"
 """A page of the handbook whose rows `kit --help` prints."""
@@ -41,7 +40,7 @@ def write(kit: Kit, out: Path, with_handbook: bool, begins: Stage, image: str | 
     check_is_free(out)
     tree.tracked(kit)
     processors.check_compilers()
-    begins("building the library of answers")
+    begins("building the libraries of answers")
     libraries = build_answers(kit)
     earlier = catch_up.files(kit)
     handbook = None
@@ -78,8 +77,22 @@ def check_is_free(out: Path) -> None:
 
 
 def build_answers(kit: Kit) -> dict[str, Path]:
-    """The library of answers by the name of its processor. CannotDo when it does not compile."""
-    return processors.build_library(kit, ANSWERS)
+    """The libraries of answers, by their paths in the students' kit. CannotDo when one does not
+    compile."""
+    return {
+        f"{directory}/{processor}/{library.name}": library
+        for name, directory in answers(kit).items()
+        for processor, library in processors.build_library(kit, name).items()
+    }
+
+
+def answers(kit: Kit) -> dict[str, str]:
+    """The libraries that labs give compiled alone: the directories of their sources by name."""
+    return {
+        name: lists.parent.relative_to(kit.root).as_posix()
+        for lists in sorted(kit.labs.glob("*/answers/CMakeLists.txt"))
+        for name in ANSWERS.findall(lists.read_text(encoding="utf-8"))
+    }
 
 
 def _fill(kit: Kit, to: Path, libraries: Mapping[str, Path]) -> None:
@@ -91,8 +104,8 @@ def _fill(kit: Kit, to: Path, libraries: Mapping[str, Path]) -> None:
     _use_students_labs(to / "docker-compose.yml")
     _copy(README, to / "README.md", 0o644)
     _write_commands(kit.root / COMMANDS, to / COMMANDS)
-    for processor, library in libraries.items():
-        _copy(library, to / ANSWERS_DIRECTORY / processor / library.name, 0o644)
+    for name, library in libraries.items():
+        _copy(library, to / name, 0o644)
 
 
 def _write_commands(page: Path, to: Path) -> None:

@@ -76,6 +76,7 @@ PACKAGE_DATA = (
 SECRET = (
     "autograder/hidden/*",
     "labs/*/answers/*.cc",
+    "labs/*/answers/*.h",
     "reference-solutions/*",
 )
 
