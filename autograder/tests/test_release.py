@@ -56,7 +56,7 @@ def released_to(scratch: Path, labs: Sequence[str] | None, with_clusters: bool =
     library.write_bytes(b"!<arch>\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(processors, "check_compilers", lambda: None)
-        patch.setattr(students, "build_answers", lambda _: {machine.platform_name(): library})
+        patch.setattr(students, "build_answers", lambda *_: {str(LIBRARY): library})
         options = students.Options(labs, False, with_clusters)
         students.write(KIT, scratch / "kit", options, lambda _: None)
     return Kit(scratch / "kit")
@@ -112,6 +112,7 @@ def test_secret_lines_come_from_every_kind_of_answer(secrets: Mapping[str, str])
         "reference-solutions/lab4-finalize/variants",
         "autograder/hidden/lab1-quorum-event",
         "labs/lab3-kv/answers",
+        "labs/lab6-saucr/answers",
     }
     assert kinds <= {str(parent) for name in secrets.values() for parent in Path(name).parents}
     assert len(secrets) > 5000
@@ -127,6 +128,8 @@ def test_secret_lines_come_from_every_kind_of_answer(secrets: Mapping[str, str])
         "reference-solutions/lab1-quorum-event/quorum_event.h",
         "autograder/hidden/lab4-finalize/diagnosis/diagnosis_run.cc",
         "labs/lab3-kv/answers/store_model.cc",
+        "labs/lab6-saucr/answers/elections.cc",
+        "labs/lab6-saucr/answers/catch_up.h",
     ],
 )
 def test_a_copied_answer_is_found(name: str, secrets: Mapping[str, str], tmp_path: Path) -> None:
@@ -204,6 +207,8 @@ def test_what_a_lab_gives_is_there_and_what_it_asks_is_not(released: Kit) -> Non
         "autograder/failslow/lab/course_key.py",
         "autograder/failslow/extras/release",
         "labs/lab3-kv/answers/kv_model.cc",
+        "labs/lab6-saucr/answers/elections.cc",
+        "labs/lab6-saucr/answers/elections.h",
     ):
         assert not (released.root / name).exists(), name
 
@@ -546,7 +551,9 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
     git(kit.root, "add", "--all")
     git(kit.root, "commit", "-q", "-m", "all")
     monkeypatch.setattr(processors, "check_compilers", lambda: None)
-    monkeypatch.setattr(students, "build_answers", lambda kit: {"any": kit.root / "library.a"})
+    monkeypatch.setattr(
+        students, "build_answers", lambda kit, _: {"any/library.a": kit.root / "library.a"}
+    )
     monkeypatch.setattr(catch_up, "needed", lambda *_: {})
     monkeypatch.setattr(catch_up, "starts", lambda *_: {})
     return kit

@@ -1,8 +1,8 @@
 // The messages of SAUCR (document 003). Given, not submitted: tests read these frames.
 //
-// Raft's messages (lab 2), with maps, lives and modes, and two of SAUCR's own. A reply leaves when
-// the term that it names is on the disk. A map, and lives, have one element for each replica: a
-// message with another number is refused.
+// Raft's messages (lab 2), with maps, lives and modes, and two of SAUCR's own; saucr_votes.h has
+// those of elections. A reply leaves when the term that it names is on the disk. A map, and lives,
+// have one element for each replica: a message with another number is refused.
 //
 // Tests also send messages on behalf of a replica: `candidate` and `leader` say whose a message is,
 // not the connection that it comes from.
@@ -35,11 +35,6 @@ inline constexpr Duration kBeat = 20ms;
 // (R9).
 inline constexpr int kSilentBeats = 2;
 inline constexpr Duration kSilence = kSilentBeats * kBeat;
-// A follower campaigns after an election timeout, drawn anew for each wait. At longer beats the
-// least is kElectionBeats of them, and the most twice the least.
-inline constexpr Duration kElectionTimeoutMin = 150ms;
-inline constexpr Duration kElectionTimeoutMax = 300ms;
-inline constexpr int kElectionBeats = 5;
 // Entries that are on no disk are written to it in this interval, and nobody waits (R10).
 inline constexpr Duration kBackgroundFlush = 100ms;
 // A recovering replica, and a leader without data, ask again in this interval (R21, R29).
@@ -47,27 +42,6 @@ inline constexpr Duration kLleRetry = 50ms;
 
 // The most bytes of entries, or of a snapshot, in a catch-up request or in a reply.
 inline constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
-
-struct RequestVoteReply {
-  std::uint64_t term = 0;  // the replier's own, also in the answer to a pre-vote
-  bool granted = false;
-  LleMap map;  // the voter's (R19); of a vote that is granted alone
-  MSGPACK_DEFINE(term, granted, map)
-};
-
-struct RequestVote {
-  using Reply = RequestVoteReply;
-  static constexpr MethodId kMethod = 1;
-  static constexpr const char* kName = "RequestVote";
-
-  std::uint64_t term = 0;
-  PeerId candidate = kNobody;
-  EntryId lle;  // the recovered LLE, or the last entry of the log, whichever is ahead (R25)
-  // Asks whether a vote would be granted in `term`, the candidate's next, and changes nothing
-  // (R26).
-  bool pre_vote = false;
-  MSGPACK_DEFINE(term, candidate, lle, pre_vote)
-};
 
 struct AppendEntriesReply {
   std::uint64_t term = 0;

@@ -25,6 +25,7 @@
 #include "saucr_invariants.h"
 #include "saucr_messages.h"
 #include "saucr_observations.h"
+#include "saucr_votes.h"
 #include "sim/group_view.h"
 #include "testkit/history.h"
 #include "testkit/recorder.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "journal.h"
+#include "disk_journal.h"
 #include "test_support.h"
 
 namespace depfast::saucr {
@@ -73,9 +73,9 @@ class SaucrJournal : public ::testing::Test {
   }
 
   testing::Replica replica_;
-  std::unique_ptr<Journal> journal_ = [this] {
-    std::unique_ptr<Journal> journal;
-    replica_.In([&] { journal = std::make_unique<Journal>(replica_.runtime); });
+  std::unique_ptr<DiskJournal> journal_ = [this] {
+    std::unique_ptr<DiskJournal> journal;
+    replica_.In([&] { journal = std::make_unique<DiskJournal>(replica_.runtime); });
     return journal;
   }();
 };

@@ -48,13 +48,17 @@ def check_compilers() -> None:
 
 
 def build_library(kit: Kit, target: str) -> dict[str, Path]:
-    """A library of the kit by the name of its processor. CannotDo when it does not compile."""
+    """A library of the kit by the name of its processor. CannotDo when it does not compile, or
+    names a directory of this machine."""
     cmake.build(kit, targets=[target])
     found = {machine.platform_name(): kit.preset("release") / "lib" / f"lib{target}.a"}
     library = recipe.load_library(kit, target)
     for each in others():
-        found[each.name] = kit.build / "answers" / each.name / f"lib{target}.a"
+        found[each.name] = kit.build / "answers" / target / each.name / f"lib{target}.a"
         _compile(kit, each, library, found[each.name])
+    for path in found.values():
+        if str(kit.root).encode() in path.read_bytes():
+            raise CannotDo(f"{path} names {kit.root}: students would see that path in a debugger")
     return found
 
 

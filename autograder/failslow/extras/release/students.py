@@ -1,4 +1,4 @@
-"""Writes the students' kit: given files, the answers as a library, the handbook, a commit."""
+"""Writes the students' kit: given files, answers as libraries, the handbook, a commit."""
 
 import os
 import re
@@ -18,10 +18,9 @@ from failslow.extras.site import readers
 from failslow.lab import unwritten
 from failslow.lab.labs import Lab, load_labs
 
-ANSWERS = "kv_answers"
-"""The library that lab 3's tests need. Its sources are an answer to the lab."""
+ANSWERS = re.compile(r"^failslow_answers\((\w+)", re.M)
+"""Names a library that a lab gives compiled alone, in the CMakeLists.txt of its sources."""
 
-ANSWERS_DIRECTORY = "labs/lab3-kv/answers"
 README = Path(__file__).resolve().parent / "README.md"
 COMMANDS = "site/docs/commands.md"
 """A page of the handbook whose rows `kit --help` prints."""
@@ -91,10 +90,8 @@ def write(kit: Kit, out: Path, options: Options, begins: Stage) -> Written:
     is_later = check_place(out, labs)
     tree.tracked(kit)
     processors.check_compilers()
-    libraries = {}
-    if Path(ANSWERS_DIRECTORY).parent.name not in [lab.directory for lab in labs.left_out]:
-        begins("building the library of answers")
-        libraries = build_answers(kit)
+    begins("building the libraries of answers")
+    libraries = build_answers(kit, labs.left_out)
     earlier = catch_up.files(kit, labs.left_out)
     starts = catch_up.starts(kit, labs.left_out)
     handbook = None
@@ -171,9 +168,25 @@ def check_is_free(out: Path) -> None:
         raise CannotDo(f"{out} exists and is not a directory")
 
 
-def build_answers(kit: Kit) -> dict[str, Path]:
-    """The library of answers by the name of its processor. CannotDo when it does not compile."""
-    return processors.build_library(kit, ANSWERS)
+def build_answers(kit: Kit, left_out: Collection[Lab]) -> dict[str, Path]:
+    """The libraries of answers, by their paths in the students' kit. CannotDo when one does not
+    compile. `left_out`: labs that students do not get."""
+    return {
+        f"{directory}/{processor}/{library.name}": library
+        for name, directory in answers(kit, left_out).items()
+        for processor, library in processors.build_library(kit, name).items()
+    }
+
+
+def answers(kit: Kit, left_out: Collection[Lab] = ()) -> dict[str, str]:
+    """The libraries that labs give compiled alone: the directories of their sources by name."""
+    others = {lab.directory for lab in left_out}
+    return {
+        name: lists.parent.relative_to(kit.root).as_posix()
+        for lists in sorted(kit.labs.glob("*/answers/CMakeLists.txt"))
+        if lists.parent.parent.name not in others
+        for name in ANSWERS.findall(lists.read_text(encoding="utf-8"))
+    }
 
 
 def _fill(kit: Kit, to: Path, labs: Chosen, libraries: Mapping[str, Path]) -> None:
@@ -188,8 +201,8 @@ def _fill(kit: Kit, to: Path, labs: Chosen, libraries: Mapping[str, Path]) -> No
         text = readers.to_students(page.read_text(encoding="utf-8"), labs.topics_left_out)
         atomic.write_text(to / place, text)
     unwritten.save_stubs(Kit(to))
-    for processor, library in libraries.items():
-        _copy(library, to / ANSWERS_DIRECTORY / processor / library.name, 0o644)
+    for name, library in libraries.items():
+        _copy(library, to / name, 0o644)
 
 
 def _copy(source: Path, to: Path, mode: int) -> None:

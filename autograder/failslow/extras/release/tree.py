@@ -82,6 +82,7 @@ PACKAGE_DATA = (
 SECRET = (
     "autograder/hidden/*",
     "labs/*/answers/*.cc",
+    "labs/*/answers/*.h",
     "reference-solutions/*",
 )
 

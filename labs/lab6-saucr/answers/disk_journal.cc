@@ -1,4 +1,4 @@
-#include "journal.h"
+#include "disk_journal.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -21,13 +21,13 @@ std::shared_ptr<IntEvent> NewSync() { return std::make_shared<IntEvent>("disk", 
 
 }  // namespace
 
-Journal::Journal(Runtime& runtime) : runtime_(runtime) {
+DiskJournal::DiskJournal(Runtime& runtime) : runtime_(runtime) {
   const auto nothing = NewSync();
   nothing->Set(1);
   last_sync_ = marker_sync_ = nothing;
 }
 
-Journal::Recovered Journal::Recover() {
+DiskJournal::Recovered DiskJournal::Recover() {
   Storage& storage = runtime_.storage();
   // A crash may have left unfinished files. If one cannot be removed, later operations fail.
   std::ignore = storage.Remove(kNewSnapshotFile);
@@ -60,45 +60,45 @@ Journal::Recovered Journal::Recover() {
 
 // ---- writes ----
 
-void Journal::WriteEntries(const RaftLog& log, EntryIndex first) {
+void DiskJournal::WriteEntries(const RaftLog& log, EntryIndex first) {
   ForgetFrom(first);
   written_index_ = log.last_index();
   Append(raft::EncodeEntries(log, first));
 }
 
-Journal::EventPtr Journal::WriteFastSwitch(EntryId entry) {
+DiskJournal::EventPtr DiskJournal::WriteFastSwitch(EntryId entry) {
   state_.markers.fast_switch = entry;
   return marker_sync_ = AppendAndSync(EncodeFastSwitch(entry));
 }
 
-Journal::EventPtr Journal::WriteLatestOnDisk(EntryId entry, const LleMap& map) {
+DiskJournal::EventPtr DiskJournal::WriteLatestOnDisk(EntryId entry, const LleMap& map) {
   state_.markers.latest_on_disk = entry;
   state_.map = map;
   return AppendAndSync(EncodeLatestOnDisk(entry, map));
 }
 
-Journal::EventPtr Journal::WriteLives(const Lives& lives) {
+DiskJournal::EventPtr DiskJournal::WriteLives(const Lives& lives) {
   state_.lives = lives;
   return AppendAndSync(EncodeLives(lives));
 }
 
-Journal::EventPtr Journal::WriteHardState(const HardState& state) {
+DiskJournal::EventPtr DiskJournal::WriteHardState(const HardState& state) {
   state_.hard_state = state;
   return AppendAndSync(raft::EncodeHardState(state));
 }
 
-void Journal::Append(const std::string& record) {
+void DiskJournal::Append(const std::string& record) {
   pending_ += record;
   has_unsynced_ = true;
   WriteSoon();
 }
 
-Journal::EventPtr Journal::AppendAndSync(const std::string& record) {
+DiskJournal::EventPtr DiskJournal::AppendAndSync(const std::string& record) {
   Append(record);
   return Sync();
 }
 
-Journal::EventPtr Journal::Sync() {
+DiskJournal::EventPtr DiskJournal::Sync() {
   if (!has_unsynced_) return last_sync_;
   has_unsynced_ = false;
   if (next_sync_ == nullptr) next_sync_ = NewSync();
@@ -106,13 +106,13 @@ Journal::EventPtr Journal::Sync() {
   return last_sync_ = next_sync_;
 }
 
-void Journal::WriteSoon() {
+void DiskJournal::WriteSoon() {
   if (std::exchange(writes_soon_, true)) return;
   // The coroutine runs after all messages of this step are handled: one write for their records.
   runtime_.Spawn("journal", [this] { Write(); });
 }
 
-void Journal::Write() {
+void DiskJournal::Write() {
   runtime_.set_dependency({});  // no client's: its records are of several
   writes_soon_ = false;
   const auto sync = std::exchange(next_sync_, nullptr);
@@ -134,12 +134,12 @@ void Journal::Write() {
   sync->Set(1);
 }
 
-void Journal::ForgetFrom(EntryIndex first) {
+void DiskJournal::ForgetFrom(EntryIndex first) {
   durable_index_ = std::min(durable_index_, first - 1);
   for (EntryIndex& covers : in_flight_) covers = std::min(covers, first - 1);
 }
 
-void Journal::Replace(const Snapshot& snapshot, const RaftLog& log) {
+void DiskJournal::Replace(const Snapshot& snapshot, const RaftLog& log) {
   // The new file has the records of this step, too. Operations take effect in order: after a failed
   // one the old file stays.
   pending_.clear();
