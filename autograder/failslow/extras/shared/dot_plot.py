@@ -60,7 +60,7 @@ def draw(rows: Sequence[str], series: Mapping[str, Sequence[float]], scale: Scal
             f' aria-label="{label}">',
             *(_tick(scale, value, text, bottom) for value, text in scale.ticks.items()),
             "" if scale.bar is None else _line("bar", scale.x(scale.bar), bottom),
-            _text(LABELS, bottom + 36, scale.title, "start"),
+            text_at(LABELS, bottom + 36, scale.title, "start"),
             *(_row(number, name) for number, name in enumerate(rows)),
             *(
                 _mark(number, len(series), row, scale.x(value), f"{name}, {rows[row]}")
@@ -85,7 +85,7 @@ def _tick(scale: Scale, value: float, text: str, bottom: int) -> str:
     """The last one's words end at its line: there is no room beside it."""
     x = scale.x(value)
     anchor = "end" if value >= scale.most else "middle"
-    return _line("tick", x, bottom) + _text(x, bottom + 16, text, anchor)
+    return _line("tick", x, bottom) + text_at(x, bottom + 16, text, anchor)
 
 
 def _line(kind: str, x: float, bottom: int) -> str:
@@ -94,10 +94,10 @@ def _line(kind: str, x: float, bottom: int) -> str:
 
 def _row(number: int, name: str) -> str:
     middle = TOP + ROW * number + ROW // 2
-    return _text(LABELS - 10, middle + 4, name, "end")
+    return text_at(LABELS - 10, middle + 4, name, "end")
 
 
-def _text(x: float, y: float, text: str, anchor: str) -> str:
+def text_at(x: float, y: float, text: str, anchor: str) -> str:
     return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{html.escape(text)}</text>'
 
 

@@ -3,6 +3,8 @@
 import html
 from collections.abc import Mapping, Sequence
 
+from failslow.extras.shared.dot_plot import text_at
+
 LEFT, RIGHT, TOP, BOTTOM = 70, 20, 22, 44
 WIDTH, HEIGHT = 700, 300
 TICKS = 6
@@ -34,11 +36,11 @@ def draw(
     for tick in _ticks(x_most):
         x, _ = place(tick, 0)
         drawn.append(f'<path class="tick" d="M{x} {TOP}V{bottom}"/>')
-        drawn.append(_text(x, bottom + 16, f"{tick:,.0f}", "middle"))
+        drawn.append(text_at(x, bottom + 16, f"{tick:,.0f}", "middle"))
     for tick in _ticks(y_most):
         _, y = place(0, tick)
         drawn.append(f'<path class="tick" d="M{LEFT} {y}H{WIDTH - RIGHT}"/>')
-        drawn.append(_text(LEFT - 8, y + 4, f"{tick:,.0f}", "end"))
+        drawn.append(text_at(LEFT - 8, y + 4, f"{tick:,.0f}", "end"))
     for number, (name, points) in enumerate(series.items(), start=1):
         path = "L".join(f"{x} {y}" for x, y in (place(*point) for point in points))
         title = f"<title>{html.escape(name)}</title>"
@@ -49,8 +51,8 @@ def draw(
             f'<svg class="plot" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"',
             f' role="img" aria-label="{label}">',
             *drawn,
-            _text(0, 12, y_title, "start"),
-            _text(WIDTH - RIGHT, HEIGHT - 8, x_title, "end"),
+            text_at(0, 12, y_title, "start"),
+            text_at(WIDTH - RIGHT, HEIGHT - 8, x_title, "end"),
             "</svg>",
         ]
     )
@@ -73,7 +75,3 @@ def _end(most: float) -> float:
 def _ticks(end: float) -> list[float]:
     step = _step(end)
     return [step * number for number in range(round(end / step) + 1)]
-
-
-def _text(x: float, y: float, text: str, anchor: str) -> str:
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{html.escape(text)}</text>'

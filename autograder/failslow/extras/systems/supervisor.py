@@ -33,10 +33,9 @@ LAST_LINES = 8
 
 @dataclass(frozen=True)
 class Supervisor:
-    """`commands`: of the replicas, by number. `requests`: the pipe by which they are started."""
+    """`requests`: the pipe by which replicas are started."""
 
     layout: Layout
-    commands: Sequence[Sequence[str]]
     requests: int
 
     def start(self, number: int) -> None:
@@ -94,7 +93,7 @@ def running(
         _supervise(requests, layout, commands, environments)
 
     with beside(supervise, "a system's supervisor has failed") as requests:
-        yield Supervisor(layout, commands, requests)
+        yield Supervisor(layout, requests)
 
 
 def _supervise(
