@@ -172,7 +172,6 @@ void Network::Accept() {
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
       log_(std::string("cannot accept connections for a moment: ") + std::strerror(errno));
       loop_.Unwatch(listener_.get());
-      listening_ = false;
       accept_again_at_ = now_ + kAcceptPause;
       return;
     } else if (errno != EINTR && errno != ECONNABORTED) {
@@ -227,7 +226,6 @@ void Network::OnTime(Time now) {
   }
   if (accept_again_at_ <= now) {
     accept_again_at_ = kNever;
-    listening_ = true;
     loop_.Watch(listener_.get(), EPOLLIN, kListenerToken);
   }
   if (not_open_ == 0) return;

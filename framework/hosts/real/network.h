@@ -159,8 +159,7 @@ class Network {
   Time now_{0};  // of the latest OnTime
   Descriptor listener_;
   bool in_service_ = true;
-  bool listening_ = true;  // watched; false while the process is out of descriptors
-  Time accept_again_at_ = kNever;
+  Time accept_again_at_ = kNever;  // else descriptors are used up, until then
   EventLoop::Token last_token_ = kFirstToken;
   PeerId last_assigned_client_ = kFirstAssignedClient - 1;
   std::vector<Link> links_;                     // by replica id; our own is unused

@@ -58,9 +58,6 @@ class AskedReplica {
     return std::any_cast<const Answer&>(known->second);
   }
 
-  // Whether every question so far had an answer. Without one the rest get empty answers.
-  bool has_answers() const { return has_answers_; }
-
  protected:
   static constexpr PeerId kAsked = 2;  // a follower: leaders have more to do
 
@@ -70,7 +67,7 @@ class AskedReplica {
   testkit::Cluster cluster_;
   testkit::Client client_;
   std::unordered_map<std::string, std::any> answers_;  // by method and question
-  bool has_answers_ = true;
+  bool has_answers_ = true;  // to every question so far; without one the rest get empty answers
 };
 
 }  // namespace depfast

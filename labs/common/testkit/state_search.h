@@ -29,10 +29,6 @@ struct StatePrint {
 
 StatePrint PrintOf(const void* state, std::size_t size);
 
-struct StatePrintHash {
-  std::size_t operator()(const StatePrint& print) const { return print.low; }
-};
-
 // Prints beside each other in one table: a search spends most of its time here. A print of zeros,
 // which no state has, marks a free place.
 class StatePrints {

@@ -19,7 +19,6 @@ namespace depfast::raft {
 class RaftLog {
  public:
   std::uint64_t base_index() const { return base_index_; }
-  std::uint64_t base_term() const { return base_term_; }
   std::uint64_t last_index() const { return base_index_ + entries_.size(); }
   std::uint64_t last_term() const { return TermAt(last_index()); }
 

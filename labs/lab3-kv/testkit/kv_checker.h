@@ -53,8 +53,6 @@ class KvChecker : private sim::Observer {
 
   // The situations that the checked commands met. A test asserts that its situations occurred.
   const SessionsMet& sessions_met() const { return model_.met(); }
-  std::size_t reads_answered() const { return reads_answered_; }
-  std::size_t reads_refused() const { return reads_refused_; }
 
  private:
   // A command that a replica must execute itself: it does not pass it on.
@@ -125,8 +123,6 @@ class KvChecker : private sim::Observer {
   StoreModel model_;
   OnEntryDone on_entry_;
   std::uint64_t last_index_ = 0;  // the model's state is that after this entry
-  std::size_t reads_answered_ = 0;
-  std::size_t reads_refused_ = 0;
   std::string first_violation_;
 };
 
