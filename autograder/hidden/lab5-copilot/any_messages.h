@@ -20,7 +20,7 @@ inline View AnyView(RandomStream& random, View first, std::uint64_t count) {
   return first + 3 * random.Below(count);
 }
 
-// The same numbers for the same message of a world.
+// Gives equal numbers to equal messages of a world.
 inline RandomStream Of(Lane lane, std::uint64_t of, EntryIndex index, std::uint64_t world) {
   return RandomStream(of, static_cast<std::uint64_t>(lane) + 2 * world, index);
 }

@@ -24,7 +24,7 @@ namespace {
 
 // The steps between two moments take this long at most: none of them waits.
 constexpr Duration kAtOnce = 2ms;
-// As in copilot_base.h.
+// The value of copilot_base.h.
 constexpr Duration kFastPatience = 5ms;
 
 // When replies to the pilot's proposals arrive.

@@ -129,7 +129,7 @@ void TheyAreBehindTheRightDependency() {
   EXPECT_TRUE(takeover.AcceptsWith(0)) << "the initial dependency is that of the latest proposal";
 }
 
-// Of five replicas the pilot is dead. A test counts the ballots of the taker of P.1, and sees its
+// The pilot of five replicas is dead. A test counts the ballots of the taker of P.1, and sees its
 // decision.
 class TakeoverByHand {
  public:
@@ -246,7 +246,7 @@ GRADED_TEST(CopilotTakeover, ADecisionMeanwhileCounts, "5d", 1,
   EXPECT_TRUE(decided->no_op) << "Q.5 was decided to run before P.1, before the answers came";
 }
 
-// As in the test below. The taker is cut off once it has begun with its rival.
+// The test below says why. The taker is cut off once it has begun with its rival.
 void ATakerWaitsForItsRivalForAWhile() {
   constexpr Duration kRoundPatience = 1s;  // as in copilot_base.h
   TakeoverByHand takeover(579);

@@ -65,7 +65,7 @@ struct Takeover {
   bool is_no_op;
 };
 
-// Of the pilot's lane; nothing if there is none within 2 s.
+// A takeover of the pilot's lane; nothing if there is none within 2 s.
 std::optional<Takeover> AwaitTakeoverOfP(Stage& stage, const SentRequests<Prepare>& prepares,
                                          const SentRequests<Accept>& accepts) {
   const auto of_p = [](const auto& sent) { return sent.request.lane == Lane::kPilot; };

@@ -91,7 +91,8 @@ bool Batches::AwaitsRound() {
 // A pilot that has missed its turn is not waited for.
 void Batches::AwaitTurn() {
   if (turn_missed_) return;
-  turn_missed_ = our_turn_->Wait(std::min(patience_(), kTurnPatienceMax)) == Outcome::kTimedOut;
+  turn_missed_ =
+      our_turn_->Wait(std::min(user_.TakeoverPatience(), kTurnPatienceMax)) == Outcome::kTimedOut;
 }
 
 // Waits for the oldest command, if this pilot yields. True if the commands have changed meanwhile.
@@ -102,14 +103,14 @@ bool Batches::HoldsBack() {
   has_pending_->Set(pending_.empty() ? 0 : 1);
   if (pending_.empty()) return true;
   if (MayPropose(pending_.front())) return false;
-  runtime_.Sleep(pending_.front().since + patience_() - runtime_.Now());
+  runtime_.Sleep(pending_.front().since + user_.TakeoverPatience() - runtime_.Now());
   return true;
 }
 
 // A pilot that yields leaves each command to the other one for as long as a takeover would wait.
 // It proposes a command that has not run by then: the other pilot may be dead.
 bool Batches::MayPropose(const Pending& pending) const {
-  return !Yields() || runtime_.Now() >= pending.since + patience_();
+  return !Yields() || runtime_.Now() >= pending.since + user_.TakeoverPatience();
 }
 
 // The other pilot is in time if it has seen an entry of ours that may still be under way.
@@ -166,7 +167,7 @@ void Batches::StartRound(Lane lane, const std::vector<Pending>& batch) {
   ++rounds_;
   runtime_.Spawn("propose", [this, proposal = std::move(proposal), client = batch.front().client] {
     runtime_.set_dependency(client);
-    order_(proposal);
+    user_.Order(proposal);
     const LaneLog& log = lanes_.log(proposal.lane);
     const bool is_kept = proposal.index > log.base();
     if (is_kept && IsTakeover(log.RecordOf(proposal.index).promised)) {

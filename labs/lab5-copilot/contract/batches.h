@@ -22,18 +22,10 @@ namespace depfast::copilot {
 class Batches {
  public:
   using Done = std::function<void(SubmitStatus status, const CommandMemory::Result& result)>;
-  // Proposes an entry, and returns once it is decided. Runs in a coroutine of its own.
-  using Order = std::function<void(const FastAccept& proposal)>;
-  // The longest wait for an entry of the other pilot.
-  using Patience = std::function<Duration()>;
 
   // All must outlive this.
-  Batches(Runtime& runtime, const Pilots& pilots, Lanes& lanes, Order order, Patience patience)
-      : runtime_(runtime),
-        pilots_(pilots),
-        lanes_(lanes),
-        order_(std::move(order)),
-        patience_(std::move(patience)) {}
+  Batches(Runtime& runtime, const Pilots& pilots, Lanes& lanes, LaneUser& user)
+      : runtime_(runtime), pilots_(pilots), lanes_(lanes), user_(user) {}
 
   // This replica has the lane from now on, and proposes entries behind `latest`.
   void Start(Lane lane, EntryIndex latest);
@@ -73,8 +65,7 @@ class Batches {
   Runtime& runtime_;
   const Pilots& pilots_;
   Lanes& lanes_;
-  const Order order_;
-  const Patience patience_;
+  LaneUser& user_;
 
   std::vector<Pending> pending_;                        // not proposed yet
   std::map<std::uint64_t, std::vector<Done>> waiting_;  // by the command's name

@@ -22,11 +22,9 @@ class CatchUp {
 
   // Serves other replicas from now on.
   void Serve();
-
-  // This replica lacks decisions up to there, which `peer` has. Asks for them, in the background.
+  // See CopilotBase.
   void Lacks(Lane lane, EntryIndex up_to, PeerId peer);
   void Restore(const StoredSnapshot& snapshot);
-
   // Cuts the logs if they are large. Call it after each entry.
   void CompactIfLarge();
   // Throws away entries up to here, as far as they have run and a cut allows.

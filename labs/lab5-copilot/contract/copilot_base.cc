@@ -16,16 +16,9 @@ CopilotBase::CopilotBase(Runtime& runtime, StateMachine& machine, Durability dur
     : runtime_(runtime),
       machine_(machine),
       quorums_(runtime.replicas()),
-      lanes_(runtime, durability,
-             [this](Lane lane, const Commands& commands) {
-               // A taker has given up what this pilot proposed: it proposes that again.
-               if (pilots_.Has(lane)) batches_.AddAgain(commands);
-             }),
+      lanes_(runtime, durability, *this),
       pilots_(runtime, lanes_, *this),
-      batches_(
-          runtime, pilots_, lanes_,
-          [this](const FastAccept& proposal) { OrderAndDecide(proposal); },
-          [this] { return TakeoverPatience(); }),
+      batches_(runtime, pilots_, lanes_, *this),
       catch_up_(runtime, machine, lanes_) {}
 
 // ---- start ----
@@ -136,7 +129,7 @@ void CopilotBase::Enqueue(Command command, const Dependency& client, Batches::Do
 
 // ---- rounds and votes ----
 
-void CopilotBase::OrderAndDecide(const FastAccept& proposal) {
+void CopilotBase::Order(const FastAccept& proposal) {
   const auto is_decided = [&] { return Log(proposal.lane).IsDecided(proposal.index); };
   Propose(proposal);
   // Another replica may have taken the entry over, or a majority is missing.
@@ -252,6 +245,11 @@ Ballot CopilotBase::NextBallot(Lane lane, EntryIndex index) {
 }
 
 // ---- pilots ----
+
+// A taker has given up what this pilot proposed: it proposes that again.
+void CopilotBase::OnNoOp(Lane lane, const Commands& commands) {
+  if (pilots_.Has(lane)) batches_.AddAgain(commands);
+}
 
 void CopilotBase::OnElected(Lane lane, EntryIndex latest) {
   for (EntryIndex index = Log(lane).decided() + 1; index <= latest; ++index) {

@@ -1,8 +1,8 @@
 // CopilotBase: the given half of a Copilot replica. Not submitted: your Copilot derives from it.
 //
-// Given are the answers to clients, batches in turn (ping-pong batching), the change of pilots,
-// decisions, and snapshots, each in a class of its own. Yours are the votes of a round, the order
-// of execution, and the takeover.
+// Given are the answers to clients, batches in turn (ping-pong batching), the change of pilots, the
+// lanes, and the way to catch up. Yours are the votes of a round, the order of execution, and the
+// takeover.
 #pragma once
 
 #include <cstdint>
@@ -87,7 +87,7 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   // The longest wait for an entry of the other lane, before it is taken over. It adapts: a fixed
   // one is too long for a near cluster, where each command then waits for it, and too short for a
   // distant one.
-  Duration TakeoverPatience() const;
+  Duration TakeoverPatience() const override;
 
   // ---- given: decisions ----
 
@@ -109,7 +109,7 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   // The decided value of the lane's next entry that has not run, if this replica knows it and may
   // run it: not before the votes and proposals of the same step have left. LaneLog::IsDecided is
   // true before: News is ready later.
-  std::optional<Value> NextDecision(Lane lane) const { return lanes_.MayRun(lane); }
+  std::optional<Value> NextDecision(Lane lane) const { return lanes_.NextDecision(lane); }
   EntryIndex RanUpTo(Lane lane) const { return At(lanes_.progress().entries, lane); }
   EntryIndex NextToRunIn(Lane lane) const { return RanUpTo(lane) + 1; }
   // The lane's next entry runs now. Returns its commands; none of a no-op.
@@ -151,14 +151,15 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   std::uint64_t NewName();
   void Enqueue(Command command, const Dependency& client, Batches::Done done);
 
-  void OrderAndDecide(const FastAccept& proposal);
   bool IsDecidedAs(const Accept& request);
   void TakeOver(Lane lane, EntryIndex index);
 
   // --- LaneUser ---
+  void OnNoOp(Lane lane, const Commands& commands) override;
   void OnElected(Lane lane, EntryIndex latest) override;
   void OnDeposed() override { batches_.Stop(); }
   void OnHeartbeat(PeerId from, const PerLane& decided, const PerLane& ran_everywhere) override;
+  void Order(const FastAccept& proposal) override;
 
   Runtime& runtime_;
   StateMachine& machine_;

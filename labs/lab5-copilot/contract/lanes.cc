@@ -24,6 +24,7 @@ std::vector<PeerId> Lanes::PeersInReach() {
   return peers;
 }
 
+// A slow peer's calls must not stay in our memory. These waits delay nobody.
 void Lanes::ReleaseLater(BroadcastCalls calls) {
   constexpr Duration kStragglerGrace = 100ms;
   runtime_.Spawn("release", [this, calls = std::move(calls)]() mutable {
@@ -69,7 +70,7 @@ void Lanes::Set(Lane lane, EntryIndex index, const Value& value) {
   journal_.WriteRecord(lane, index, log(lane));
   Observe(lane, index);
   LetRunLater();
-  if (value.no_op) on_no_op_(lane, log(lane).BodyOf(index).commands);
+  if (value.no_op) user_.OnNoOp(lane, log(lane).BodyOf(index).commands);
 }
 
 void Lanes::Observe(Lane lane, EntryIndex index) {
@@ -82,7 +83,7 @@ void Lanes::Observe(Lane lane, EntryIndex index) {
 
 // ---- execution ----
 
-std::optional<Value> Lanes::MayRun(Lane lane) const {
+std::optional<Value> Lanes::NextDecision(Lane lane) const {
   const EntryIndex next = At(progress_.entries, lane) + 1;
   const Record record = log(lane).RecordOf(next);
   const bool is_decided = record.kind == Record::Kind::kCommitted;

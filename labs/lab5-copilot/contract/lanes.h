@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -22,14 +21,30 @@ struct Progress {
   CommandMemory memory;
 };
 
+// The replica, as its parts need it. No function but Order may wait.
+class LaneUser {
+ public:
+  virtual ~LaneUser() = default;
+  // An entry with these commands has become a no-op.
+  virtual void OnNoOp(Lane lane, const Commands& commands) = 0;
+  // This replica has the lane from now on. All entries that may be decided in an earlier view are
+  // at most `latest`.
+  virtual void OnElected(Lane lane, EntryIndex latest) = 0;
+  virtual void OnDeposed() = 0;
+  // A pilot knows the decisions up to `decided`, and all replicas have run the entries up to
+  // `ran_everywhere`.
+  virtual void OnHeartbeat(PeerId from, const PerLane& decided, const PerLane& ran_everywhere) = 0;
+  // Proposes an entry, and returns once it is decided. Runs in a coroutine of its own.
+  virtual void Order(const FastAccept& proposal) = 0;
+  // The longest wait for an entry of the other pilot.
+  virtual Duration TakeoverPatience() const = 0;
+};
+
 class Lanes {
  public:
-  // Hears the commands of each entry that has become a no-op.
-  using OnNoOp = std::function<void(Lane lane, const Commands& commands)>;
-
-  // `runtime` must outlive this.
-  Lanes(Runtime& runtime, Durability durability, OnNoOp on_no_op)
-      : runtime_(runtime), journal_(runtime, durability), on_no_op_(std::move(on_no_op)) {}
+  // Both must outlive this.
+  Lanes(Runtime& runtime, Durability durability, LaneUser& user)
+      : runtime_(runtime), journal_(runtime, durability), user_(user) {}
 
   // Begins with the logs of the disk.
   void Recover(std::array<LaneLog, 2> logs);
@@ -43,26 +58,20 @@ class Lanes {
   // All entries up to here are decided.
   PerLane decided() const { return {logs_[0].decided(), logs_[1].decided()}; }
 
-  // The replicas that take our messages. A slow one, with many bytes in our queue, learns later.
+  // See CopilotBase.
   std::vector<PeerId> PeersInReach();
-  // Releases calls that have no answer after a while: a slow peer's must not stay in our memory.
-  // Returns at once.
   void ReleaseLater(BroadcastCalls calls);
-
-  // Takes the entry for decided, and tells all. Nothing if it is decided already.
   void DecideAndTell(Lane lane, EntryIndex index, const Decided& decided);
+  std::optional<Value> NextDecision(Lane lane) const;
+  std::shared_ptr<Event> News();
+
   // Takes the entry for decided, as another replica has told us. Nothing if it is decided already.
   void Decide(Lane lane, EntryIndex index, const Decided& decided);
   // Decides an entry without its commands. False if this replica lacks them.
   bool Decide(const Commit& commit);
 
-  // The decided value of the lane's next entry that has not run, if this replica may run it: not
-  // before the votes and proposals of the same step have left.
-  std::optional<Value> MayRun(Lane lane) const;
   // Later, all that is decided may run.
   void LetRunLater();
-  // Ready when MayRun has changed. It is the same event each time; this call makes it not ready.
-  std::shared_ptr<Event> News();
 
  private:
   void Set(Lane lane, EntryIndex index, const Value& value);
@@ -70,7 +79,7 @@ class Lanes {
 
   Runtime& runtime_;
   Journal journal_;
-  const OnNoOp on_no_op_;
+  LaneUser& user_;
   std::array<LaneLog, 2> logs_;
   Progress progress_;
   PerLane may_run_{};     // the decisions up to here

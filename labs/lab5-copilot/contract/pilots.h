@@ -20,20 +20,6 @@ inline constexpr Duration kHeartbeatInterval = 100ms;
 inline constexpr Duration kDeadAfterMin = 1s;
 inline constexpr Duration kDeadAfterMax = 2s;
 
-// The replica, as Pilots needs it. No function may wait.
-class LaneUser {
- public:
-  virtual ~LaneUser() = default;
-
-  // This replica has the lane from now on. All entries that may be decided in an earlier view are
-  // at most `latest`.
-  virtual void OnElected(Lane lane, EntryIndex latest) = 0;
-  virtual void OnDeposed() = 0;
-  // A pilot knows the decisions up to `decided`, and all replicas have run the entries up to
-  // `ran_everywhere`.
-  virtual void OnHeartbeat(PeerId from, const PerLane& decided, const PerLane& ran_everywhere) = 0;
-};
-
 class Pilots {
  public:
   // All must outlive this.

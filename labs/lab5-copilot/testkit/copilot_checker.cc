@@ -30,7 +30,7 @@ std::string BallotName(Ballot ballot) {
   return std::to_string(view) + "." + std::to_string(ballot - FirstBallot(view));
 }
 
-// As in a claim: 0 for a no-op.
+// `dependency`: of a claim, so 0 stands for a no-op.
 std::string DependencyName(std::uint64_t dependency) {
   return dependency == 0 ? "a no-op" : "dependency " + std::to_string(dependency - 1);
 }

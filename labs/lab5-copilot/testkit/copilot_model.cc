@@ -17,7 +17,7 @@ enum Stage : std::uint8_t { kIdle, kFast, kSlow, kPreparing, kAccepting, kDone }
 
 constexpr std::uint8_t kNewView = ModelState::kNewView;
 
-// Of an entry's two proposals: that of the successor, or of its predecessor.
+// One of an entry's two proposals: that of the successor, or of its predecessor.
 struct Attempt {
   int entry;
   bool anew;
@@ -635,8 +635,8 @@ class Exploration : public StateSearch<ModelState> {
 
   // ---- states ----
 
-  // Equal for states that behave alike. What no decision asks for again is forgotten, and followers
-  // that take nothing over have no order.
+  // Makes states equal that behave alike. Votes that no decision asks for again are forgotten, and
+  // followers that take nothing over have no order.
   void Normalize(ModelState& state) const override {
     for (int entry = 0; entry < entries(); ++entry) {
       for (const bool anew : {false, true}) ForgetVotes(state, {entry, anew});

@@ -79,8 +79,8 @@ struct ModelState {
   // A ballot counts from its lane's first one. Those of the successor's view begin here.
   static constexpr std::uint8_t kNewView = 4;
   static_assert(kTakeoversMax < kNewView);
-  // Of an answer to Prepare: whether there is one, then its record. Behind them the rivals, one of
-  // each entry.
+  // The bytes of an answer to Prepare: whether there is one, then its record. Behind them the
+  // rivals, one of each entry.
   static constexpr int kSaid = 9;
 
   struct Cell {  // a replica's part of an entry

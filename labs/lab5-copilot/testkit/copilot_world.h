@@ -24,7 +24,7 @@ class CopilotWorld : public SubmitWorld {
   testing::AssertionResult Commit(int count, Duration at_most = 5s) {
     return SubmitWorld::Commit(count, at_most);
   }
-  // The same, one after the other, with commands of `bytes`.
+  // Commits commands of `bytes`, one after the other.
   testing::AssertionResult CommitLarge(int count, std::size_t bytes);
 
   CopilotChecker& checker;
