@@ -1,5 +1,6 @@
 """The reference's files: changes of an earlier lab's, and tuned ones laid over the plain ones."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,25 @@ def test_a_lab_begins_with_copies_of_the_lab_that_it_replaces() -> None:
     copies = starting_files(kit, labs, labs.get("lab4"))
     answer = kit.reference / "lab2-raft"
     assert copies == {name: (answer / name).read_bytes() for name in ("raft.h", "raft.cc")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("lab", "driver"),
+    [("lab4", "lab2-raft/driver/make_raft.cc"), ("lab7", "lab7-adr/driver/make_raft.cc")],
+)
+def test_what_a_lab_begins_with_compiles_with_its_starters(
+    lab: str, driver: str, tmp_path: Path
+) -> None:
+    kit = this_kit()
+    labs = load_labs(kit)
+    for name, content in starting_files(kit, labs, labs.get(lab)).items():
+        (tmp_path / name).write_bytes(content)
+    lab1 = kit.reference / labs.get("lab1").directory
+    places = [tmp_path, kit.labs / labs.get(lab).directory / "src", lab1, kit.headers.parent]
+    places += [kit.labs / "common" / "contract", *kit.labs.glob("lab*/contract")]
+    argv = ["g++", "-std=c++20", "-fsyntax-only", *(f"-I{place}" for place in places)]
+    done = subprocess.run(
+        [*argv, kit.labs / driver, tmp_path / "raft.cc"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr

@@ -55,13 +55,6 @@ def test_a_lab_comes_with_those_that_it_needs(work: Kit, expect: Expect, tmp_pat
     assert list(contents(tmp_path / "two.zip")) == [*LAB1, RAFT]
 
 
-def test_a_lab_on_the_reference_comes_alone(work: Kit, expect: Expect, tmp_path: Path) -> None:
-    lab_yaml = work.labs / "lab2-raft" / "lab.yaml"
-    lab_yaml.write_text(lab_yaml.read_text().replace("base: submission", "base: reference"))
-    expect(0, "submit", "lab2", "--out", tmp_path / "two.zip")
-    assert list(contents(tmp_path / "two.zip")) == [RAFT]
-
-
 def test_the_grader_takes_what_was_handed_in(work: Kit, expect: Expect, tmp_path: Path) -> None:
     expect(0, "submit", "--out", tmp_path / "mine.zip")
     with zipfile.ZipFile(tmp_path / "mine.zip") as archive:

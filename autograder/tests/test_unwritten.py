@@ -72,10 +72,8 @@ def starting(kit: Kit) -> Kit:
 
 def remarks(kit: Kit, code: str, directory: str = "") -> list[str]:
     labs = load_labs(kit)
-    files = {STUBBED: b"", "lab1-quorum-event/quorum_event.h": b""}
-    files |= {f"base/{name}": b"" for name in files}
-    files[f"{directory}{STUBBED}"] = code.encode()
     lab = labs.get("lab2")
+    files = {f"{directory}{STUBBED}": code.encode()}
     return unwritten.remarks(kit, labs, lab, Submission((lab,), files))
 
 
@@ -102,7 +100,7 @@ def test_what_is_written_is_not_told(starting: Kit) -> None:
 def test_a_lab_on_the_reference_lacks_nothing(starting: Kit) -> None:
     lab_yaml = starting.labs / "lab2-raft" / "lab.yaml"
     lab_yaml.write_text(lab_yaml.read_text().replace("base: submission", "base: reference"))
-    assert remarks(starting, STARTER) == []
+    assert remarks(starting, STARTER, "base/") == []
 
 
 def test_a_students_kit_remembers_its_starters(starting: Kit) -> None:
@@ -121,12 +119,8 @@ def test_a_students_kit_remembers_its_starters(starting: Kit) -> None:
 @pytest.fixture
 def mine(starting: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A submission of lab 2 that fails its test, with lab 1's starter."""
-    write_reply(
-        starting,
-        str(starting.root / "fake-compiler"),
-        "-O2",
-        {name: {} for name in ("lab1_replica", "lab2_replica", "lab2_public_sim")},
-    )
+    programs = {name: {} for name in ("lab1_replica", "lab2_replica", "lab2_public_sim")}
+    write_reply(starting, str(starting.root / "fake-compiler"), "-O2", programs)
     build_fakes(
         monkeypatch,
         "failslow.extras.commands.sims",

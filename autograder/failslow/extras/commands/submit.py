@@ -8,7 +8,7 @@ from failslow.base import atomic, console, zip_file
 from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit
 from failslow.base.zip_file import Entry
-from failslow.lab.labs import Lab, Labs, load_labs
+from failslow.lab.labs import Lab, load_labs
 from failslow.lab.submission import listed, read_file
 
 OUT = Path("out/submission.zip")
@@ -17,7 +17,7 @@ OUT = Path("out/submission.zip")
 def run(kit: Kit, lab: str | None, out: Path) -> int:
     """0 when the file is written. CannotDo, with a line for each problem, when it is not."""
     labs = load_labs(kit)
-    handed_in = _with_needed(labs, labs.get(lab)) if lab else list(labs.by_id.values())
+    handed_in = labs.closure(labs.get(lab)) if lab else list(labs.by_id.values())
     files, problems = _collect(kit, handed_in)
     if len(problems) == 1:
         raise CannotDo(problems[0])
@@ -30,11 +30,6 @@ def run(kit: Kit, lab: str | None, out: Path) -> int:
         print(name)
     console.note(f"Wrote {out} ({len(files)} files)")
     return 0
-
-
-def _with_needed(labs: Labs, lab: Lab) -> list[Lab]:
-    """A lab on the reference is graded with the reference's earlier labs."""
-    return labs.closure(lab) if lab.base == "submission" else [lab]
 
 
 def _collect(kit: Kit, labs: Sequence[Lab]) -> tuple[dict[str, bytes], list[str]]:

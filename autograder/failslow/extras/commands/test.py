@@ -71,8 +71,9 @@ def run(
             console.stdout().print(f"{passed} of {len(some)} {words} tests passed{each}")
     is_passed = all(outcome.passed for outcome in outcomes)
     if printer.brief and not is_passed:
-        shown = f"First write the functions above. See one failure: ./kit test {lab} SUITE.NAME"
-        console.stdout().print(f"{shown}{printer.suffix}", markup=False, soft_wrap=True)
+        whole = f"./kit test {lab} SUITE.NAME{suffix}"
+        hint = f"First write the functions above. A failure whole: {whole}"
+        console.stdout().print(hint, markup=False, soft_wrap=True)
     return 0 if is_passed else 1
 
 
