@@ -4,6 +4,7 @@ The two lists are independent: leaks.py checks the files of the one against the 
 Only files that git tracks count, as they are in the working tree.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -75,6 +76,9 @@ PACKAGE_DATA = (
 )
 """Data that the students' part of the Python package reads."""
 
+SHARED = ("labs/common/testkit/*",)
+INCLUDE = re.compile(r'^#include "(?:[^"]*/)?(\w+)\.h"', re.M)
+
 SECRET = (
     "autograder/hidden/*",
     "labs/*/answers/*.cc",
@@ -143,11 +147,32 @@ def given(kit: Kit, left_out: Sequence[Lab] = (), with_clusters: bool = True) ->
     names = tracked(kit)
     patterns = (*GIVEN, *PACKAGE_DATA)
     others = [*LEFT_OUT, *of_labs(left_out), *(() if with_clusters else OF_CLUSTERS)]
-    return [
+    found = [
         name
         for name in names
         if name in package or (matches(name, patterns) and not matches(name, others))
     ]
+    unused = _unused(kit, found) if left_out else set()
+    return [name for name in found if name not in unused]
+
+
+def _unused(kit: Kit, names: Sequence[str]) -> set[str]:
+    """Shared sources of the testkit that serve other labs: of their headers, no source of another
+    name includes any."""
+    sources = [name for name in names if name.endswith((".h", ".cc"))]
+    included = {name: _included(kit.root / name) for name in sources}
+    unused: set[str] = set()
+    while True:
+        used = {each for name in sources if name not in unused for each in included[name]}
+        more = {name for name in sources if matches(name, SHARED) and Path(name).stem not in used}
+        if more <= unused:
+            return unused
+        unused |= more
+
+
+def _included(source: Path) -> set[str]:
+    """Headers in the source, without directory and suffix; its own does not count."""
+    return {*INCLUDE.findall(source.read_text(encoding="utf-8"))} - {source.stem}
 
 
 def of_labs(labs: Iterable[Lab]) -> list[str]:
