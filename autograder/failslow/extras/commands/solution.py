@@ -10,7 +10,6 @@ from failslow.base import console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.lab.labs import Labs
-from failslow.lab.reference import fast_tree
 from failslow.lab.submission import Submission, collect
 
 if TYPE_CHECKING:
@@ -43,6 +42,8 @@ def tree_in(
     """
     patched = patch_at(directory)
     if patched is None and directory.resolve() == kit.fast.resolve():
+        from failslow.lab.reference import fast_tree
+
         with fast_tree(kit, labs) as tree:
             yield tree, only
         return

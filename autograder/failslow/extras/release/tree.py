@@ -13,7 +13,7 @@ from failslow.base import process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras.release import imports
-from failslow.lab.labs import Lab
+from failslow.lab.labs import Lab, load_labs
 
 GIVEN = (
     ".clang-format",
@@ -66,6 +66,13 @@ LEFT_OUT = (
 """Neither a student nor a grade needs them: tests and benchmarks of the kit's own code, the load of
 etcd, and the check of the faults."""
 
+OF_A_GRADE = (
+    "cmake/changes.cmake",
+    "cmake/variants.cmake",
+    "framework/hosts/sealed/sandbox/*_main.cc",
+)
+"""Students need neither the reference's build nor the programs of a grade's sandbox."""
+
 PACKAGE_DATA = (
     "autograder/failslow/base/data/cluster.schema.json",
     "autograder/failslow/base/data/lab.schema.json",
@@ -86,7 +93,8 @@ SECRET = (
 )
 
 DIAGNOSE = "failslow.extras.commands.diagnose"
-"""Left out with the lab whose answers it reads."""
+EXPLORE_RULES = "failslow.extras.commands.explore_rules"
+"""These are left out with the labs that they are for."""
 
 PROGRAMS = ("failslow.__main__", "failslow.cli")
 """The parts of the package that something else starts."""
@@ -138,15 +146,18 @@ def given(kit: Kit, left_out: Sequence[Lab] = (), with_clusters: bool = True) ->
     """The paths of the files that students get, in order. `left_out`: labs that they do not get.
     `with_clusters`: of processes."""
     programs = [*PROGRAMS]
-    if not any(lab.diagnosis for lab in left_out):
+    rest = [lab for lab in load_labs(kit).by_id.values() if lab not in left_out]
+    if any(lab.diagnosis for lab in rest):
         programs.append(DIAGNOSE)
+    if any(lab.exploration == "rules" for lab in rest):
+        programs.append(EXPLORE_RULES)
     if with_clusters:
         programs += CLUSTER_PROGRAMS
     modules = imports.closure(kit.root / "autograder", programs)
     package = {path.relative_to(kit.root).as_posix() for path in modules}
     names = tracked(kit)
     patterns = (*GIVEN, *PACKAGE_DATA)
-    others = [*LEFT_OUT, *of_labs(left_out), *(() if with_clusters else OF_CLUSTERS)]
+    others = [*LEFT_OUT, *OF_A_GRADE, *of_labs(left_out), *(() if with_clusters else OF_CLUSTERS)]
     found = [
         name
         for name in names
