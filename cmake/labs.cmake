@@ -86,7 +86,7 @@ function(failslow_lab LAB)
     failslow_program(${LAB}_real SOLUTION ${real} LIBRARIES ${ARG_REAL} depfast_real_replica)
   endif()
   add_dependencies(${LAB}_grading
-    sandbox_layers compiler_sandbox depfast_sealed_replica ${ARG_LIBRARIES})
+    sandboxes depfast_sealed_replica ${ARG_LIBRARIES})
   add_dependencies(grading ${LAB}_grading)
 endfunction()
 

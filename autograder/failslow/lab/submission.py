@@ -9,7 +9,6 @@ from pathlib import Path, PurePosixPath
 from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit
 from failslow.lab.labs import Lab, Labs
-from failslow.lab.reference import changed_files
 
 FILE_BYTES_MAX = 1 << 20
 
@@ -132,9 +131,12 @@ def _read_lab(kit: Kit, tree: Path, lab: Lab, for_lab: Lab) -> dict[str, bytes]:
         raise BadSubmission(
             f"{for_lab.id} needs {lab.id}, but {lab.directory}/ is missing from the submission"
         )
-    # Not in a student's tree: there no file is a change of another.
-    is_ours = tree.resolve() == kit.reference.resolve()
-    changed = changed_files(directory) if is_ours else {}
+    changed: dict[str, bytes] = {}
+    if tree.resolve() == kit.reference.resolve():
+        # In no other tree a file is a change of another. A students' kit has no such module.
+        from failslow.lab.reference import changed_files
+
+        changed = changed_files(directory)
     return {name: changed.get(name) or read_file(tree, directory / name) for name in lab.files}
 
 

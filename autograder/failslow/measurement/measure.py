@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from failslow.base import console, deadline, parallel
 from failslow.base.errors import CouldNotGrade
@@ -26,8 +26,9 @@ from failslow.measurement.run_names import name_of
 from failslow.measurement.runs import CAPACITY, FULL, LATENCY, NORMAL, Plan, Run
 from failslow.measurement.scoring import Row, Samples, judge
 from failslow.measurement.settings import SUBMIT, Rates, Seeds, Settings
-from failslow.measurement.sweep import Cell, Sweep, cells
-from failslow.measurement.ungraded import sweeps
+
+if TYPE_CHECKING:
+    from failslow.measurement.sweep import Cell, Sweep
 
 Load = tuple[str, int]
 """The mix of commands, and the number of replicas."""
@@ -47,7 +48,7 @@ class Measurement:
     capacities: dict[Load, float]
     strengths: tuple[str, ...]
     trace_hashes: dict[str, str]
-    ungraded: tuple[Cell, ...] = ()
+    ungraded: "tuple[Cell, ...]" = ()
     differs: str = ""
     no_verdict: Mapping[str, str] = field(default_factory=dict)
     samples: Mapping[Run, Sample] = field(default_factory=dict)
@@ -84,7 +85,7 @@ def measure(
     with console.progress(f"Measuring {lab.id} with slow followers", kit.paces) as advance:
         samples = meter.run_all(plan, advance)
     rows = judge(settings, plan, samples)
-    wanted = sweeps(lab.measurement.roles, seed_of) if options.with_ungraded else []
+    wanted = _ungraded(lab.measurement.roles, seed_of) if options.with_ungraded else []
     title = f"Measuring {lab.id} without points"
     with console.progress(title, kit.paces, even_if_empty=False) as advance:
         found = meter.sweep(wanted, advance)
@@ -104,6 +105,13 @@ def measure(
         samples=samples,
         messages_per_operation=meter.messages_per_operation(samples),
     )
+
+
+def _ungraded(roles: tuple[str, ...], seed_of: Seeds) -> "Sequence[Sweep]":
+    """Imported late: a students' kit measures nothing without points."""
+    from failslow.measurement.ungraded import sweeps
+
+    return sweeps(roles, seed_of)
 
 
 def _without_verdict(rows: Iterable[Row], samples: Samples) -> dict[str, str]:
@@ -165,13 +173,15 @@ class Meter:
                 self._unusable[load] = unusable
         return by_run
 
-    def sweep(self, wanted: Sequence[Sweep], advance: console.Advance) -> list[Cell]:
+    def sweep(self, wanted: "Sequence[Sweep]", advance: console.Advance) -> "list[Cell]":
         """Those for which a load can be set. Requires: the capacities are known."""
         known = self.capacities.keys() - self._unusable.keys()
         able = [each for each in wanted if {(SUBMIT, size) for size in each.replicas} <= known]
         runs = list(dict.fromkeys(run for each in able for run in each.rest()))
         if not runs:
             return []
+        from failslow.measurement.sweep import cells
+
         samples = self._run(runs, advance)
         if any(sample.no_verdict for sample in samples.values()):
             return []

@@ -17,9 +17,8 @@ from failslow.build.recipe import given, load_recipe
 from failslow.extras.cluster import data_directory, ports, replica_processes, start, state, status
 from failslow.extras.cluster.layout import Layout, layout_of
 from failslow.extras.cluster.state import Replica, State
-from failslow.extras.shared.solution import submission_in
+from failslow.extras.shared.solution import patch_at, submission_in
 from failslow.lab.labs import Lab, Labs, load_labs
-from failslow.lab.mutants import patched_in
 from failslow.lab.submission import source_directory
 
 REPLICAS = 3
@@ -101,7 +100,7 @@ def default_tree(kit: Kit) -> Path:
 
 def lab_of(labs: Labs, tree: Path, asked: str | None) -> Lab:
     """The lab that is asked for, or the last one in the tree that can run."""
-    patched = patched_in(tree)
+    patched = patch_at(tree)
     if patched is None and not tree.is_dir():
         raise CannotDo(f"no such directory: {tree}")
     able = [lab for lab in labs.by_id.values() if lab.cluster]

@@ -18,9 +18,6 @@ from failslow.base import console
 from failslow.base.errors import CannotDo
 from failslow.extras.commands import exploring
 
-STATES = 1_000_000
-"""The states of a scope that are explored, unless the user says otherwise: the nearest ones."""
-
 PROGRESS = re.compile(r"explored (\d+) of (\d+) scopes")
 
 

@@ -10,7 +10,6 @@ from failslow.extras.commands import (
     debug,
     doctor,
     explore,
-    explore_rules,
     parsers,
     replay,
     replay_measured,
@@ -102,7 +101,7 @@ def _add_explore(commands: Commands) -> None:
         metavar="N[,KIND=N...]",
         help=f"deviations in all, and of a kind: {', '.join(explore.KINDS)} (1)",
     )
-    text = f"of a lab's rules: the most states of each scope ({explore_rules.STATES:,})"
+    text = f"of a lab's rules: the most states of each scope ({explore.STATES:,})"
     parser.add_argument("--states", type=parsers.positive, metavar="N", help=text)
     parser.add_argument("--out", type=Path, default=Path("out"), help="for the schedule (out)")
 

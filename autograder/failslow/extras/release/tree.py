@@ -4,6 +4,7 @@ The two lists are independent: leaks.py checks the files of the one against the 
 Only files that git tracks count, as they are in the working tree.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,7 +13,7 @@ from failslow.base import process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras.release import imports
-from failslow.lab.labs import Lab
+from failslow.lab.labs import Lab, load_labs
 
 GIVEN = (
     ".clang-format",
@@ -69,6 +70,13 @@ LEFT_OUT = (
 """Neither a student nor a grade needs them: tests and benchmarks of the kit's own code, the kits of
 labs, the load of etcd, and the check of the faults."""
 
+OF_A_GRADE = (
+    "cmake/changes.cmake",
+    "cmake/variants.cmake",
+    "framework/hosts/sealed/sandbox/*_main.cc",
+)
+"""Students need neither the reference's build nor the programs of a grade's sandbox."""
+
 PACKAGE_DATA = (
     "autograder/failslow/base/data/cluster.schema.json",
     "autograder/failslow/base/data/lab.schema.json",
@@ -79,6 +87,9 @@ PACKAGE_DATA = (
 )
 """Data that the students' part of the Python package reads."""
 
+SHARED = ("labs/common/testkit/*",)
+INCLUDE = re.compile(r'^#include "(?:[^"]*/)?(\w+)\.h"', re.M)
+
 SECRET = (
     "autograder/hidden/*",
     "labs/*/answers/*.cc",
@@ -87,7 +98,8 @@ SECRET = (
 )
 
 DIAGNOSE = "failslow.extras.commands.diagnose"
-"""Left out with the lab whose answers it reads."""
+EXPLORE_RULES = "failslow.extras.commands.explore_rules"
+"""These are left out with the labs that they are for."""
 
 PROGRAMS = ("failslow.__main__", "failslow.cli")
 """The parts of the package that something else starts."""
@@ -139,20 +151,44 @@ def given(kit: Kit, left_out: Sequence[Lab] = (), with_clusters: bool = True) ->
     """The paths of the files that students get, in order. `left_out`: labs that they do not get.
     `with_clusters`: of processes."""
     programs = [*PROGRAMS]
-    if not any(lab.diagnosis for lab in left_out):
+    rest = [lab for lab in load_labs(kit).by_id.values() if lab not in left_out]
+    if any(lab.diagnosis for lab in rest):
         programs.append(DIAGNOSE)
+    if any(lab.exploration == "rules" for lab in rest):
+        programs.append(EXPLORE_RULES)
     if with_clusters:
         programs += CLUSTER_PROGRAMS
     modules = imports.closure(kit.root / "autograder", programs)
     package = {path.relative_to(kit.root).as_posix() for path in modules}
     names = tracked(kit)
     patterns = (*GIVEN, *PACKAGE_DATA)
-    others = [*LEFT_OUT, *of_labs(left_out), *(() if with_clusters else OF_CLUSTERS)]
-    return [
+    others = [*LEFT_OUT, *OF_A_GRADE, *of_labs(left_out), *(() if with_clusters else OF_CLUSTERS)]
+    found = [
         name
         for name in names
         if name in package or (matches(name, patterns) and not matches(name, others))
     ]
+    unused = _unused(kit, found) if left_out else set()
+    return [name for name in found if name not in unused]
+
+
+def _unused(kit: Kit, names: Sequence[str]) -> set[str]:
+    """Shared sources of the testkit that serve other labs: of their headers, no source of another
+    name includes any."""
+    sources = [name for name in names if name.endswith((".h", ".cc"))]
+    included = {name: _included(kit.root / name) for name in sources}
+    unused: set[str] = set()
+    while True:
+        used = {each for name in sources if name not in unused for each in included[name]}
+        more = {name for name in sources if matches(name, SHARED) and Path(name).stem not in used}
+        if more <= unused:
+            return unused
+        unused |= more
+
+
+def _included(source: Path) -> set[str]:
+    """Headers in the source, without directory and suffix; its own does not count."""
+    return {*INCLUDE.findall(source.read_text(encoding="utf-8"))} - {source.stem}
 
 
 def of_labs(labs: Iterable[Lab]) -> list[str]:
