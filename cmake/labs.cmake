@@ -152,6 +152,34 @@ function(failslow_driver NAME)
   endif()
 endfunction()
 
+# failslow_answers(NAME SOURCES source... LIBRARIES lib...)
+# Code of labs/LAB/answers that a lab gives compiled alone: it answers this lab, or another one.
+# `kit release students` finds these libraries by this call. It gives no source of the directory:
+# students get libNAME.a in a directory that is named after its processor. The name begins with the
+# system if that is not Linux.
+function(failslow_answers NAME)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  list(GET ARG_SOURCES 0 first)
+  if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${first})
+    set(platform ${CMAKE_SYSTEM_PROCESSOR})
+    if(NOT CMAKE_SYSTEM_NAME STREQUAL Linux)
+      set(platform ${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
+    endif()
+    add_library(${NAME} STATIC IMPORTED GLOBAL)
+    set_target_properties(${NAME} PROPERTIES
+      IMPORTED_LOCATION ${CMAKE_CURRENT_SOURCE_DIR}/${platform}/lib${NAME}.a)
+    target_link_libraries(${NAME} INTERFACE ${ARG_LIBRARIES})
+    return()
+  endif()
+  add_library(${NAME} STATIC ${ARG_SOURCES})
+  target_link_libraries(${NAME} PUBLIC ${ARG_LIBRARIES})
+  # A debugger knows functions and lines by name, and no directory of this checkout. A precompiled
+  # header would have to be compiled with the same options.
+  set_target_properties(${NAME} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+  target_compile_options(${NAME} PRIVATE
+    $<$<CONFIG:Release>:-g1> -fdebug-prefix-map=${PROJECT_SOURCE_DIR}=.)
+endfunction()
+
 # failslow_exploration(ID SOURCES explore.cc... LIBRARIES helper...)
 # Defines the program <lab>_explore_sim: a test that explores a small scope, for `kit explore`.
 function(failslow_exploration LAB)

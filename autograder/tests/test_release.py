@@ -48,6 +48,7 @@ COMMANDS = {
     "doctor",
 }
 LIBRARY = Path("labs/lab3-kv/answers") / machine.platform_name() / "libkv_answers.a"
+GIVEN_HALF = Path("labs/lab6-saucr/answers") / machine.platform_name() / "libsaucr_base.a"
 
 
 def released_to(scratch: Path, labs: Sequence[str] | None, with_clusters: bool = True) -> Kit:
@@ -315,7 +316,8 @@ def test_cmake_describes_its_programs_without_a_reference(
             Path(source).is_file() for source in some(programs[f"{lab.id}_public_sim"].sources)
         )
     if labs != "first_labs":
-        assert str(released.root / LIBRARY) in programs["lab3_public_sim"].link
+        for program, library in {"lab3_public_sim": LIBRARY, "lab6_replica": GIVEN_HALF}.items():
+            assert str(released.root / library) in programs[program].link
 
 
 # --- Some of the labs ---
@@ -459,6 +461,20 @@ def test_a_processor_that_is_not_served_is_named(tmp_path: Path) -> None:
     told = "^this kit has libkv_answers.a for aarch64 and x86_64, and not for riscv64: ask your"
     with pytest.raises(CannotDo, match=told):
         check("riscv64")
+
+
+def test_labs_declare_the_libraries_that_they_give() -> None:
+    directories = {"kv_answers": LIBRARY.parents[1], "saucr_base": GIVEN_HALF.parents[1]}
+    assert students.answers(KIT) == {name: str(path) for name, path in directories.items()}
+
+
+def test_a_library_that_names_this_machine_is_refused(tmp_path: Path) -> None:
+    kit, library = Kit(tmp_path / "kit"), tmp_path / "liba.a"
+    library.write_bytes(b"\0./labs/lab6-saucr/answers/beats.cc\0")
+    processors.check_names_no_place(kit, library)
+    library.write_bytes(f"\0{kit.root}/labs\0".encode())
+    with pytest.raises(CannotDo, match=r"liba\.a names"):
+        processors.check_names_no_place(kit, library)
 
 
 def test_a_library_is_compiled_without_precompiled_headers() -> None:

@@ -22,7 +22,7 @@ class CatchUp {
 
   // Entries from `from` on may not have reached the follower: catch-up begins, or goes back.
   void FallBehind(PeerId peer, EntryIndex from);
-  // The same for all that it has not acknowledged.
+  // All entries that the follower has not acknowledged may be such.
   void FallBehind(PeerId peer) { FallBehind(peer, Of(peer).agreed + 1); }
   // Begins catch-up, unless it is under way or the follower is in rounds. It ends when the follower
   // is in rounds, or silent: then the next answer begins it again.

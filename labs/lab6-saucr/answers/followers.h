@@ -23,7 +23,7 @@ struct Follower {
   EntryIndex named_until = 0;  // the last entry of the latest round that named it
   Time answered_at{0};         // its latest answer in this term
 
-  // Of catch-up.
+  // State of catch-up.
   bool is_prompt = false;         // its latest answer was: it may join the rounds
   std::size_t request_bytes = 0;  // of the next request
   Duration request_timeout{0};    // of the next request

@@ -112,7 +112,7 @@ class SaucrBase : public ReplicatedLog, private SaucrHooks {
   EntryId last() const;
   Journal& journal();
   LleMap& map();
-  // Of all replicas, as far as this one knows, and its own.
+  // The lives of all replicas, as far as this one knows, and its own.
   const Lives& lives() const;
   Life life() const;
   // Takes the larger value of each replica. It does not write them.

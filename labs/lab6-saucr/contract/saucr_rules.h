@@ -74,8 +74,8 @@ bool GrantsVote(bool is_recovering, EntryId ours, EntryId candidates);
 //   - One that has reached the recovered LLE; else,
 //   - with the answers of a minority of whole replicas, the most advanced of theirs and its own;
 //   - else it must ask more.
-// Of several that will do it takes the most advanced, of equal ones its own, or the one of the
-// lowest id. `own`: the last entry of its log. `answers`: one a replica, without the leader's.
+// It takes the most advanced log that will do, among equal ones its own, or the one of the lowest
+// id. `own`: the last entry of its log. `answers`: one a replica, without the leader's.
 // Requires: own < recovered.
 DataChoice ChooseData(EntryId own, EntryId recovered, const std::vector<LogAnswer>& answers,
                       const Quorums& quorums);

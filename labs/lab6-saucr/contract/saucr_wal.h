@@ -62,8 +62,8 @@ struct WalState {
   std::size_t Read(std::string_view bytes,
                    const std::function<void(WalRecord)>& on_record = nullptr);
 
-  // The same for the file that a starting replica finds: cut off what is behind the returned
-  // number. Those are entries that were never synced; a power cut may have left holes in them.
+  // Reads the file that a starting replica finds. Cut off what is behind the returned number: those
+  // are entries that were never synced; a power cut may have left holes in them.
   // Throws std::runtime_error, in one line, if a whole record of another kind is among them: what
   // comes before such a record was synced with it, so it is damaged.
   [[nodiscard]] std::size_t Recover(std::string_view bytes);

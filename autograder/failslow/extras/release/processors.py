@@ -57,9 +57,14 @@ def build_library(kit: Kit, target: str) -> dict[str, Path]:
         found[each.name] = kit.build / "answers" / target / each.name / f"lib{target}.a"
         _compile(kit, each, library, found[each.name])
     for path in found.values():
-        if str(kit.root).encode() in path.read_bytes():
-            raise CannotDo(f"{path} names {kit.root}: students would see that path in a debugger")
+        check_names_no_place(kit, path)
     return found
+
+
+def check_names_no_place(kit: Kit, library: Path) -> None:
+    """CannotDo when a debugger would show students a directory of this machine."""
+    if str(kit.root).encode() in library.read_bytes():
+        raise CannotDo(f"{library.name} names {kit.root}, and students would get it")
 
 
 def _compile(kit: Kit, processor: Processor, library: recipe.Library, output: Path) -> None:
