@@ -57,7 +57,15 @@ def released_to(scratch: Path, labs: Sequence[str] | None, with_clusters: bool =
     library.write_bytes(b"!<arch>\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(processors, "check_compilers", lambda: None)
-        patch.setattr(students, "build_answers", lambda *_: {str(LIBRARY): library})
+        patch.setattr(
+            students,
+            "build_answers",
+            lambda _, left_out: {
+                str(path): library
+                for path in (LIBRARY, GIVEN_HALF)
+                if path.parts[1] not in {lab.directory for lab in left_out}
+            },
+        )
         options = students.Options(labs, False, with_clusters)
         students.write(KIT, scratch / "kit", options, lambda _: None)
     return Kit(scratch / "kit")
