@@ -3,6 +3,8 @@
 //
 // `--seed=N` chooses the worlds. The seeds 1 to 6 chose the thresholds, so a sweep for false alarms
 // takes others.
+#include "testkit/verification.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +16,6 @@
 #include "kv_client.h"
 #include "kv_world.h"
 #include "testkit/environment.h"
-#include "testkit/verification.h"
 
 namespace depfast::lab4 {
 namespace {

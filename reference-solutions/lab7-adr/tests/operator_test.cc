@@ -1,11 +1,12 @@
 // The operator of lab 7's IASO-like systems: whom it stops, and when (document 004, section 6.3).
+#include "operator.h"
+
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
 #include "depfast/runtime.h"
-#include "operator.h"
 #include "sim/step_host.h"
 
 namespace depfast::adr {

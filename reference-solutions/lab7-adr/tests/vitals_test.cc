@@ -1,6 +1,8 @@
 // The vitals of lab 7 in a running store: faults are found in time, and changing loads are none.
 //
 // Levels are read from the answers of the health exchange.
+#include "vitals.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +22,6 @@
 #include "testkit/environment.h"
 #include "testkit/history.h"
 #include "testkit/load.h"
-#include "vitals.h"
 
 namespace depfast::adr {
 namespace {
