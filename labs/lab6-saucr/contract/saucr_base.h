@@ -13,6 +13,7 @@
 
 #include "depfast/broadcast.h"
 #include "depfast/runtime.h"
+#include "depfast/value_event.h"
 #include "journal.h"
 #include "replicated_log.h"
 #include "saucr_messages.h"
