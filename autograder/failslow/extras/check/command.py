@@ -12,6 +12,7 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
 from failslow.extras.check import (
+    assertion_loops,
     attacks,
     diagnosis,
     grades,
@@ -44,6 +45,7 @@ STYLE = (
     Step("Python types of the core", style.python_types),
     Step("Python imports: rooms", style.python_imports),
     Step("C++ format", style.cpp_format),
+    Step("tests: no assertions in a loop over nothing", assertion_loops.run),
 )
 # --8<-- [end:style]
 
