@@ -11,7 +11,7 @@ import stat
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import pytest
@@ -172,25 +172,14 @@ if "explain" in options:
 print(json.dumps(line))
 """
 
+RECORDED = Path(__file__).parent / "recorded"
+"""Output of the kit's programs; README.md names the commands that recorded it."""
+
+CATALOGUE = json.loads((RECORDED / "fault_catalogue.json").read_text(encoding="utf-8"))
+FAULT_KINDS = [kind["name"] for kind in CATALOGUE["kinds"]]
+
 # Replica 0 leads. Its first two lines of metrics are a second apart, and far in the future, so
 # that it never seems to have been silent for long.
-FAULT_KINDS = {
-    "cpu-slow": "percent",
-    "net-slow": "nanoseconds",
-    "crash": "none",
-    "partition": "none",
-    "cut": "none",
-    "fs-delay": "nanoseconds",
-    "bit-flip": "per-mille",
-    "disk-error": "per-mille",
-}
-FAULT_PRESETS = {
-    "cpu-slow": "cpu-slow 5%",
-    "net-slow": "net-slow 400 ms",
-    "fs-delay-1ms": "fs-delay 1 ms",
-    "crash": "crash",
-}
-
 REPLICA = """
 import json, os, signal, struct, sys
 options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
@@ -304,30 +293,10 @@ def write_program(path: Path, body: str) -> Path:
     return path
 
 
-def write_catalogue(
-    path: Path, units: dict[str, str] = FAULT_KINDS, presets: dict[str, str] = FAULT_PRESETS
-) -> Path:
-    """The program that prints the catalogue of faults. `units`: by kind. `presets`: their texts."""
-    kinds = [
-        {
-            "name": name,
-            "unit": unit,
-            "amount_min": 0 if unit == "none" else 1,
-            "amount_max": {"none": 0, "percent": 100, "per-mille": 1000}.get(unit, 3600 * 10**9),
-            "effect": f"The effect of {name}.",
-            "slows": name != "crash",
-            "to_receivers": name == "cut",
-        }
-        for name, unit in units.items()
-    ]
-    rows = []
-    for name, text in presets.items():
-        kind, _, words = text.partition(" ")
-        number = int(words.split(" ")[0].rstrip("%")) if words else 0
-        amount = number * 10**6 if words.endswith("ms") else number
-        rows.append({"name": name, "kind": kind, "text": text, "amount": amount})
-    content = json.dumps({"kinds": kinds, "presets": rows})
-    return write_program(path, f"print({content!r})")
+def write_catalogue(path: Path, presets: Collection[str] = ()) -> Path:
+    """The program that prints the catalogue of faults; with these presets alone if any is given."""
+    rows = [each for each in CATALOGUE["presets"] if not presets or each["name"] in presets]
+    return write_program(path, f"print({json.dumps(CATALOGUE | {'presets': rows})!r})")
 
 
 def write_test_binary(path: Path, tests: list[dict[str, object]]) -> Path:

@@ -352,7 +352,7 @@ WRONG = [
     ("power-cut --target 1 --strength 5%", "--strength: power-cut has none"),
     ("power-cut --target 7", "there is no replica 7 (0 to 2)"),
     ("power-cu --target 1", "there is no fault 'power-cu'; is it power-cut?"),
-    ("fs-delay --target 1", "fs-delay needs a --strength (or say fs-delay-1ms)"),
+    ("fs-delay --target 1", "fs-delay needs a --strength (or say fs-delay-1ms, fs-delay-10ms, "),
     ("disk-error --target 1", "disk-error needs a --strength"),
     ("net-slow --target 1 --to 2", "--to: net-slow is not on links"),
     ("cut --target 1 --to 1", "replica 1 is not at the other end of a link"),

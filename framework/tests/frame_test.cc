@@ -473,6 +473,7 @@ TEST(FrameFuzz, ARuntimeSurvivesEveryInput) {
   EXPECT_GE(served + counters.unknown_methods + counters.stray_replies + counters.malformed_frames,
             static_cast<std::uint64_t>(kDelivered))
       << "an input was neither served nor counted";
+  ASSERT_FALSE(replica.host.sent.empty());
   for (const auto& frame : replica.host.sent) {
     std::string error;
     EXPECT_TRUE(DecodeFrame(*frame.bytes, error)) << "we sent a malformed frame: " << error;

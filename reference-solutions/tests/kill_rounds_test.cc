@@ -123,6 +123,7 @@ class KillRounds : public testing::TestWithParam<int> {
 
   void ExpectNothingTwice() const {
     std::unordered_set<std::string> seen;
+    ASSERT_FALSE(logs_.front().entries().empty());
     for (const LogEntry& entry : logs_.front().entries()) {
       if (entry.command.empty() || entry.command == ReplicaLog::kUnseen) continue;
       EXPECT_TRUE(seen.insert(entry.command).second)

@@ -137,6 +137,7 @@ TEST_F(KvFailover, AWriteOutsideASessionIsNotAskedAgain) {
   SetLink(0, false);
   the_log->proposers_ = {kSelf};
   replica_.Advance(5s);
+  ASSERT_FALSE(calls.empty());
   for (const CallId call : calls) EXPECT_EQ(ReplyTo(call), "UNKNOWN");
   EXPECT_EQ(Ask({"GET", "n"}), "30");
 }

@@ -113,6 +113,7 @@ class RedisPort : public testing::Test {
       for (int time = 0; time < kTimes; ++time) socket.Write("INCRBY n 7\r\nDECRBY n 5\r\n");
       socket.Finish();
     }
+    ASSERT_EQ(sockets.size(), std::size_t{kClients});
     for (const Socket& socket : sockets) {
       const std::string answers = socket.ReadAll();
       EXPECT_EQ(std::count(answers.begin(), answers.end(), ':'), 2 * kTimes) << answers;

@@ -11,6 +11,7 @@
 #include "raft_world.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
+#include "testkit/some.h"
 
 namespace depfast::raft {
 namespace {
@@ -81,7 +82,7 @@ GRADED_TEST(RaftDurability, AFailedWriteIsNoVoteForACommand, "2c", 1,
             "A replica whose write has failed counts for no majority, as leader or follower.") {
   std::uint64_t seed = 480;
   for (const bool is_leaders : {true, false}) {
-    for (const sim::FileChange& append : Appends()) {
+    for (const sim::FileChange& append : testkit::Some(Appends())) {
       SCOPED_TRACE(std::string(is_leaders ? "of the leader" : "of the follower") + NameOf(append));
       RaftWorld world({.replicas = 3, .seed = ++seed});
       FailAnAppend(world, is_leaders, append);
@@ -128,7 +129,7 @@ GRADED_TEST(RaftMessages, AFailedWriteGrantsNothing, "2c", 1,
   const AppendEntries entry{5, 1, 0, 0, {{5, "command"}}, 0};
   const AppendEntries heartbeat{5, 1, 1, 5, {}, 0};
   for (const bool is_vote : {true, false}) {
-    for (const sim::FileChange& append : Appends()) {
+    for (const sim::FileChange& append : testkit::Some(Appends())) {
       SCOPED_TRACE(std::string(is_vote ? "a vote" : "an entry") + NameOf(append));
       Asker asker(490);
       if (!is_vote) {
@@ -170,7 +171,7 @@ void ExpectFailed(RaftWorld& world, PeerId victim, const sim::FileChange& change
 GRADED_TEST(RaftSnapshots, AFailedCompactionLosesNothing, "2d", 1,
             "When any write of a compaction fails, nothing that was acknowledged is lost.") {
   RaftWorld world({.replicas = 3, .seed = 850});
-  for (const sim::FileChange& change : Replacements()) {
+  for (const sim::FileChange& change : testkit::Some(Replacements())) {
     for (const bool is_leaders : {true, false}) {
       SCOPED_TRACE((is_leaders ? "leader" : "follower") + NameOf(change));
       const PeerId leader = world.WaitForLeader(4s);
@@ -221,7 +222,7 @@ GRADED_TEST(RaftSnapshots, AFailedInstallationIsNotAcknowledged, "2d", 1,
             "A follower that cannot write a leader's snapshot does not acknowledge it. After a "
             "restart it catches up, also if its log differs from the snapshot.") {
   RaftWorld world({.replicas = 3, .seed = 860});
-  for (const sim::FileChange& change : Replacements()) {
+  for (const sim::FileChange& change : testkit::Some(Replacements())) {
     for (const bool differs : {false, true}) {
       ASSERT_NO_FATAL_FAILURE(FailAnInstallation(world, change, differs));
     }

@@ -9,6 +9,7 @@
 
 #include "stage.h"
 #include "testkit/environment.h"
+#include "testkit/some.h"
 
 namespace depfast::saucr {
 namespace {
@@ -73,7 +74,7 @@ void WaitForReplica3(std::uint64_t seed, std::vector<PeerId> group, bool is_chos
   const Duration asked = LongestSearch(questions);
   EXPECT_GE(asked, kLleRetry) << "no leader asks again for its data";
   EXPECT_LE(asked, kElectionTimeoutMax) << "a leader without data does not give its term up";
-  EXPECT_TRUE(std::ranges::all_of(messages.all(), [](const auto& each) {
+  EXPECT_TRUE(std::ranges::all_of(testkit::Some(messages.all()), [](const auto& each) {
     return each.request.beat;
   })) << "a leader without data sends more than beats";
   EXPECT_EQ(world.LastCommitted(), EntryId());
@@ -171,7 +172,7 @@ void GiveUp(int replicas, std::uint64_t seed, const std::vector<PeerId>& minorit
   Stage world(seed, replicas);
   world.TakeThree({0}, {0});
   const LleMap map = world.MapOf({0}, {1, 3});
-  for (const PeerId id : minority) {
+  for (const PeerId id : testkit::Some(minority)) {
     ASSERT_TRUE(world.Ask(id, world.Message(1, {}, {1, 1}, Mode::kFast, map)));
   }
   world.CrashAndStart(0);

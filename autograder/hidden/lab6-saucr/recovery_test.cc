@@ -5,6 +5,7 @@
 
 #include "stage.h"
 #include "testkit/environment.h"
+#include "testkit/some.h"
 
 namespace depfast::saucr {
 namespace {
@@ -22,7 +23,7 @@ void StayLost(int replicas, std::uint64_t seed, std::size_t lost, std::size_t gr
   for (const PeerId id : cut_off) world.cluster.Crash(id);
   for (const PeerId id : cut_off) world.cluster.Restart(id);
   world.cluster.RunFor(400ms);
-  for (const PeerId id : cut_off) {
+  for (const PeerId id : testkit::Some(cut_off)) {
     EXPECT_EQ(world.checker.claims(id).recovery, Recovery::kRecovering)
         << "replica " << id << " has too few answers";
   }
@@ -122,6 +123,9 @@ void LeadWithMaps(std::uint64_t seed, EntryIndex leaders, EntryIndex voters) {
   const SentRequests<AppendEntries> sent(stage.cluster);
   stage.Connect({0, 1});
   ASSERT_EQ(stage.WaitForProposer(), 0) << "its log is ahead";
+  ASSERT_TRUE(
+      stage.cluster.RunUntil([&] { return !sent.all().empty(); }, 2 * raft::kHeartbeatInterval))
+      << "a leader says nothing";
   for (const auto& [from, to, when, request] : sent.all()) {
     EXPECT_EQ(request.map[2].index, 2U)
         << "of replica 2. The leader's map says " << leaders << ", its voter's " << voters;

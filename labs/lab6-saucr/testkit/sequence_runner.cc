@@ -10,6 +10,7 @@
 #include "answer_checker.h"
 #include "submit_client.h"
 #include "testkit/cluster.h"
+#include "testkit/some.h"
 #include "testkit/violation.h"
 
 namespace depfast::saucr {
@@ -205,7 +206,7 @@ SequenceResult RunSequence(const Sequence& sequence, const SequenceOptions& opti
 SaucrChecker::Coverage ExpectIdeal(const std::vector<Sequence>& sequences,
                                    SequenceOptions options) {
   SaucrChecker::Coverage coverage;
-  for (const Sequence& sequence : sequences) {
+  for (const Sequence& sequence : testkit::Some(sequences)) {
     const SequenceResult result = RunSequence(sequence, options);
     const std::string of =
         " (sequence " + ToString(sequence) + ", world " + std::to_string(options.world++) + ")";

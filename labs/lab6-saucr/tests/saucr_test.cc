@@ -5,6 +5,7 @@
 
 #include "saucr_world.h"
 #include "testkit/environment.h"
+#include "testkit/some.h"
 
 namespace depfast::saucr {
 namespace {
@@ -72,7 +73,7 @@ GRADED_TEST(Saucr, ASilentLeaderMakesFollowersFlush, "6a", 1,
   const auto followers = world.Followers();
   world.cluster.Crash(world.Leader());
   world.cluster.RunFor(60ms);
-  for (const PeerId id : followers) {
+  for (const PeerId id : testkit::Some(followers)) {
     EXPECT_TRUE(world.HasOnDisk(id, last)) << "replica " << id << " has not flushed";
   }
 }
@@ -93,7 +94,7 @@ GRADED_TEST(Saucr, MarksAgainAfterAFlush, "6b", 2,
             "After a flush the next buffered entry has a new marker.") {
   SaucrWorld world({.replicas = 5, .seed = 612});
   ASSERT_TRUE(world.WaitForMode(Mode::kFast));
-  for (const PeerId follower : world.Followers()) {
+  for (const PeerId follower : testkit::Some(world.Followers())) {
     ASSERT_TRUE(world.Commit(5));
     ASSERT_TRUE(world.WaitForAllApplied());
     world.cluster.Partition({follower});
@@ -115,6 +116,7 @@ GRADED_TEST(Saucr, SlowModeKeepsTheMap, "6b", 2,
   ASSERT_TRUE(world.LeaveABareMajority());
   std::vector<PeerId> up = world.Followers();
   up.push_back(world.Leader());
+  ASSERT_GE(up.size(), 3U);
   for (int i = 0; i < 20; ++i) {
     ASSERT_NE(world.SlowestOf(1), kForever);
     const EntryId last = world.LastCommitted();

@@ -94,6 +94,7 @@ TEST_F(SaucrJournal, OneSyncMakesAStepDurable) {
   EXPECT_EQ(journal_->durable_index(), 0U);
   Complete(write);
   EXPECT_EQ(journal_->durable_index(), 2U);
+  ASSERT_FALSE(durable.empty());
   for (const auto& each : durable) EXPECT_TRUE(each->IsReady());
 }
 

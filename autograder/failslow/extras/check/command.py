@@ -12,6 +12,7 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
 from failslow.extras.check import (
+    assertion_loops,
     attacks,
     diagnosis,
     given,
@@ -43,12 +44,13 @@ CLANG = "clang build"
 STYLE = (
     Step("Python format", style.python_format),
     Step("Python lint", style.python_lint),
-    Step("Python types of the core", style.python_types),
+    Step("Python types", style.python_types),
     Step("Python imports: rooms", style.python_imports),
     Step("mutants: none is unneeded", unneeded.run),
     Step("C++ format", style.cpp_format),
     Step("labs: no function of another lab's solution", given.answers),
     Step("labs: classes of 20 fields at most", given.fields),
+    Step("tests: no assertions in a loop over nothing", assertion_loops.run),
 )
 # --8<-- [end:style]
 

@@ -112,6 +112,7 @@ class DiskFailures : public testing::TestWithParam<std::tuple<FileCall, int>> {
 
   void ExpectThatAPowerCutLosesNothing() const {
     const std::string left = files_.AfterPowerCut("snapshot") + files_.AfterPowerCut("log");
+    ASSERT_FALSE(acknowledged_.empty());
     for (const std::string& text : acknowledged_) {
       EXPECT_NE(left.find(text), std::string::npos) << text << " is lost; left is " << left;
     }

@@ -55,8 +55,9 @@ class PromisedDisk : public testing::Test {
   }
 
   void Run(const std::vector<IoRequest>& batch) {
-    const auto disk = Start();
-    for (const IoCompletion& each : disk->Run(batch)) ASSERT_EQ(each.error, 0);
+    const auto done = Start()->Run(batch);
+    ASSERT_EQ(done.size(), batch.size());
+    for (const IoCompletion& each : done) ASSERT_EQ(each.error, 0);
   }
 
   // The reason why the replica does not start; empty if it starts.
@@ -229,7 +230,9 @@ TEST_F(PowerCutOfADisk, TakesWhatWasNotSyncedAndNothingElse) {
       const auto disk = Start();
       std::ignore = disk->Run(
           std::vector{Request(Kind::kAppend, "log", "one"), Request(Kind::kAppend, "state", "s")});
-      for (const auto& done : disk->Run(unsynced)) ASSERT_EQ(done.error, 0);
+      const auto done = disk->Run(unsynced);
+      ASSERT_EQ(done.size(), unsynced.size());
+      for (const IoCompletion& each : done) ASSERT_EQ(each.error, 0);
     }
     CutPower();
     EXPECT_EQ(Left(), left);

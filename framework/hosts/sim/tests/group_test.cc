@@ -104,6 +104,7 @@ TEST(SimGroups, EachGroupRunsItsService) {
   EXPECT_GT(world.first.rounds.size(), 10U);
   EXPECT_GT(world.second.rounds.size(), 10U);
   for (const Heard* heard : {&world.first, &world.second}) {
+    EXPECT_FALSE(heard->frames.empty());
     for (const Heard::Frame& frame : heard->frames) {
       EXPECT_TRUE((frame.at == 0) != (frame.from == 0)) << "only member 0 asks";
       EXPECT_LT(frame.from, 3) << "no frame comes from the other group";
@@ -137,6 +138,7 @@ TEST(SimGroups, ACallCrossesToAnotherGroup) {
   const Heard::Frame answered{0, 4};
   EXPECT_NE(std::ranges::find(world.all.frames, answered), world.all.frames.end());
   for (const Heard* heard : {&world.first, &world.second}) {
+    EXPECT_FALSE(heard->frames.empty() || heard->receivers.empty());
     for (const Heard::Frame& frame : heard->frames) EXPECT_LT(frame.from, 3) << "it is hidden";
     for (const PeerId receiver : heard->receivers) EXPECT_LT(receiver, 3) << "it is hidden";
   }

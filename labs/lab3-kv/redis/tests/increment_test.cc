@@ -27,6 +27,7 @@ struct Played {
 Played Play(const Command& command, const std::vector<Reply>& replies) {
   Increment increment = IncrementOf(command);
   EXPECT_EQ(increment.First(), (Command{"GET", command[1]}));
+  EXPECT_FALSE(replies.empty());
   Played run;
   for (const Reply& reply : replies) {
     auto next = increment.Next(reply);

@@ -156,6 +156,7 @@ TEST_F(PortCommands, CommandDescribesCommands) {
 
 // Every command that the table names is served, and as the contract says.
 TEST_F(PortCommands, TheTableIsTrue) {
+  ASSERT_FALSE(CommandTable().empty());
   for (const CommandEntry& entry : CommandTable()) {
     const std::string name(entry.name);
     const CommandForm* const form = FindCommand(name);
