@@ -45,7 +45,8 @@ def in_python(text: str) -> list[int]:
     if "def test_" not in text:
         return []
     module = ast.parse(text)
-    scopes = [module, *(each for each in module.body if isinstance(each, ast.ClassDef))]
+    classes = (each for each in module.body if isinstance(each, ast.ClassDef))
+    scopes: list[ast.Module | ast.ClassDef] = [module, *classes]
     functions = [each for scope in scopes for each in scope.body if isinstance(each, Function)]
     asserting = {each.name for each in functions if any(map(_asserts, ast.walk(each)))}
     constants = _literals(module.body, set())
@@ -105,7 +106,8 @@ def _quantified(test: ast.expr, negated: bool = False) -> Iterator[ast.expr]:
 
 def _literals(nodes: Iterable[ast.AST], known: set[str]) -> set[str]:
     """The names that are bound to literals with items, besides those known."""
-    found, others = set(known), set()
+    found = set(known)
+    others: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
             (target, *_) = node.targets if isinstance(node, ast.Assign) else [node.target]
