@@ -168,8 +168,8 @@ def _stops(windows: dict[int | None, list[Window]]) -> list[Figure]:
         return 100 * (1 - of(each.puts for each in stopped) / puts)
 
     def more(name: str) -> float:
-        base = of(getattr(each, name) for each in healthy)
-        return 100 * (of(getattr(each, name) for each in follower) / base - 1)
+        base, stopped = (of(getattr(each, name) for each in some) for some in (healthy, follower))
+        return 100 * (float(stopped / base) - 1)
 
     worst = 100 * min(each.worst_second for each in pilot) / second
     return [

@@ -12,7 +12,8 @@ from failslow.extras.for_labs import CannotDo, Kit, figures, programs
 
 from .published import DISK, FAULTS, MEMORY, SAUCR, SYSTEMS
 
-Figure, Plot = figures.Figure, figures.Plot
+Figure = figures.Figure
+Plot = figures.Plot
 
 RUN = (MEMORY, DISK, SAUCR)
 

@@ -158,7 +158,7 @@ def _differs(system: str, each: Json) -> bool:
         return False
     if system != MEMORY or each["verdict"] == UNAVAILABLE:
         return bool(each["verdict"] != each["ideal"])
-    return each["loss"] == ("certain" if each["verdict"] == CORRECT else "none")
+    return bool(each["loss"] == ("certain" if each["verdict"] == CORRECT else "none"))
 
 
 def _example(each: Json) -> str:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from failslow.base import console, parallel, process
@@ -67,7 +68,7 @@ def lines(kit: Kit, what: str, runs: Sequence[Run]) -> list[list[Json]]:
 
 
 def _output(kit: Kit, each: Run) -> str:
-    argv = [kit.binary(each.program), *each.words]
+    argv: list[str | Path] = [kit.binary(each.program), *each.words]
     done = process.run(argv, env=dict(each.environment), timeout_s=TIMEOUT_S)
     if done.exit_code != 0:
         reason = done.errors.strip() or done.how_it_ended()

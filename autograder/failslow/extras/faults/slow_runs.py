@@ -28,7 +28,7 @@ class SlowRuns:
     runs: tuple[int, int]
     before_s: float
     hold_s: float
-    load: Sequence[str | int]
+    load: tuple[object, ...]
     observed: str
     outcome: Callable[[Run, Sequence[int]], Any]
     judge: Callable[[Sequence[Any]], Verdict]
