@@ -51,7 +51,7 @@ def check_points(lab: Lab, tests: Sequence[GradedTest], settings: Settings | Non
 
 
 def test_row(
-    lab: Lab, test: GradedTest, outcome: Outcome, void: str, told: violations.Told
+    lab: Lab, test: GradedTest, outcome: Outcome, void: str, told: violations.Reported
 ) -> TestRow:
     """`void`: the reason if the test's part is void. A test that fails keeps its own reason."""
     void = void if outcome.passed else ""
@@ -88,7 +88,7 @@ def _cause(outcome: Outcome) -> str:
     return without_place(outcome.failures[0]).partition("\n")[0]
 
 
-def _student_output(lab: Lab, test: GradedTest, outcome: Outcome, told: violations.Told) -> str:
+def _student_output(lab: Lab, test: GradedTest, outcome: Outcome, told: violations.Reported) -> str:
     if outcome.passed:
         return ""
     if outcome.no_verdict:

@@ -21,7 +21,7 @@ def invariants_alone(failures: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names)) if len(names) == len(found) else ()
 
 
-class Told:
+class Reported:
     """The violations that the rows of one lab have named so far."""
 
     def __init__(self) -> None:

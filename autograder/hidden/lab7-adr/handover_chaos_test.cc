@@ -29,7 +29,7 @@ class RandomHealth {
       : simulator_(world.cluster.simulator()),
         checker_(dynamic_cast<const HandoverChecker&>(world.log())),
         situations_(situations),
-        planter_(simulator_),
+        client_(simulator_),
         random_(testkit::SeedOf(seed), seed, 807) {
     for (PeerId replica = 0; replica < simulator_.replicas(); ++replica) Plant(replica, {});
     PlantNext();
@@ -64,13 +64,13 @@ class RandomHealth {
   }
 
   void Plant(PeerId replica, const PlantHealth& health) {
-    planter_.Call(replica, health, 1s, [](const auto&) {});
+    client_.Call(replica, health, 1s, [](const auto&) {});
   }
 
   sim::Simulator& simulator_;
   const HandoverChecker& checker_;
   testkit::SituationCounts& situations_;
-  testkit::Client planter_;
+  testkit::Client client_;
   RandomStream random_;
 };
 

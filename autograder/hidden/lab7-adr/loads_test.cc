@@ -23,16 +23,16 @@ GRADED_TEST(Loads, ChangeWithGroupCommit, "7b", 3,
             "From 8 clients to 64 and back, with fewer and larger rounds under the heavier load: "
             "each change begins anew, and none is fatal.") {
   AskedDetector detector;
-  Planter planter(testkit::SeedOf(750));
+  StreamWriter writer(testkit::SeedOf(750));
   const Stretch many = {
       .lasting = 15s, .per_second = 400, .value = 8ms, .arrivals = Arrivals::kPoisson, .work = 32};
   Stretch few = kUsual;
   few.arrivals = Arrivals::kPoisson;
   few.work = 4;
-  planter.Add(few);
-  const auto heavier = planter.Add(many);
-  const auto lighter = planter.Add(few);
-  const auto seen = detector.Watch(planter);
+  writer.Add(few);
+  const auto heavier = writer.Add(many);
+  const auto lighter = writer.Add(few);
+  const auto seen = detector.Watch(writer);
   EXPECT_EQ(seen[heavier].fatals, 0);
   EXPECT_GE(seen[heavier].resets, 1U);
   EXPECT_EQ(seen[lighter].fatals, 0);
@@ -44,21 +44,21 @@ GRADED_TEST(
     "In an open loop the rate stays: operations that take 1.5 to 40 times as long are fatal "
     "within 1.3 s, with 50 or 2,000 in a second.") {
   AskedDetector detector;
-  std::vector<Planter> planters;
+  std::vector<StreamWriter> writers;
   for (const int per_second : {50, 2000}) {
     for (const int tenths : {15, 30, 400}) {
-      planters.emplace_back(testkit::SeedOf(751));
+      writers.emplace_back(testkit::SeedOf(751));
       Stretch stretch = kUsual;
       stretch.per_second = per_second;
-      planters.back().Add(stretch);
+      writers.back().Add(stretch);
       stretch.value = stretch.value * tenths / 10;
-      planters.back().Add(Lasting(stretch, 3s));
+      writers.back().Add(Lasting(stretch, 3s));
     }
   }
-  const auto seen = detector.WatchAll(planters);
-  for (std::size_t i = 0; i < planters.size(); ++i) {
+  const auto seen = detector.WatchAll(writers);
+  for (std::size_t i = 0; i < writers.size(); ++i) {
     EXPECT_TRUE(IsQuiet(seen[i][0]));
-    EXPECT_TRUE(FindsTheFault(planters[i], 1, seen[i]));
+    EXPECT_TRUE(FindsTheFault(writers[i], 1, seen[i]));
   }
 }
 
@@ -66,18 +66,18 @@ GRADED_TEST(Loads, MayGrowAQueue, "7b", 3,
             "An overload grows a queue of a saturated replica: values grow a hundred times, and "
             "nothing is fatal. A fault after it is found.") {
   AskedDetector detector;
-  Planter planter(testkit::SeedOf(752));
-  planter.Add(kUsual);
-  planter.Saturate();
+  StreamWriter writer(testkit::SeedOf(752));
+  writer.Add(kUsual);
+  writer.Saturate();
   Stretch queue = {.lasting = 1s, .per_second = 1050, .value = 4ms};
-  for (; queue.value < 200ms; queue.value += queue.value / 4) planter.Add(queue);
-  const auto overloads = planter.stream().ends.size();
-  planter.Relax();
-  planter.Add(kUsual);
-  const auto fault = planter.Add(Taking(6ms, 3s));
-  const auto seen = detector.Watch(planter);
+  for (; queue.value < 200ms; queue.value += queue.value / 4) writer.Add(queue);
+  const auto overloads = writer.stream().ends.size();
+  writer.Relax();
+  writer.Add(kUsual);
+  const auto fault = writer.Add(Taking(6ms, 3s));
+  const auto seen = detector.Watch(writer);
   for (std::size_t i = 0; i < overloads; ++i) ASSERT_TRUE(IsQuiet(seen[i])) << "stretch " << i;
-  EXPECT_TRUE(FindsTheFault(planter, fault, seen));
+  EXPECT_TRUE(FindsTheFault(writer, fault, seen));
 }
 
 GRADED_TEST(Loads, MayStall, "7b", 2,
@@ -92,16 +92,16 @@ GRADED_TEST(Loads, MayStall, "7b", 2,
               {.kind = Kind::kTicks, .value_ns = Ns(1ms)}},
           10 * seconds);
     };
-    Planter planter(testkit::SeedOf(753));
-    const auto well = planter.Add(usual(20).first, usual(20).second);
-    const auto stall = planter.Add({{.kind = Kind::kStall, .times = 13, .gap_ns = Ns(100ms)}});
-    const auto ages = planter.Add(
-        {{.kind = Kind::kTicks, .times = 187, .gap_ns = Ns(100ms), .value_ns = Ns(5s)}});
-    planter.Add(usual(2).first, usual(2).second);
-    const auto after = planter.Add(usual(10).first, usual(10).second);
-    const auto seen = detector.Watch(planter);
+    StreamWriter writer(testkit::SeedOf(753));
+    const auto well = writer.Add(usual(20).first, usual(20).second);
+    const auto stall = writer.Add({{.kind = Kind::kStall, .times = 13, .gap_ns = Ns(100ms)}});
+    const auto ages =
+        writer.Add({{.kind = Kind::kTicks, .times = 187, .gap_ns = Ns(100ms), .value_ns = Ns(5s)}});
+    writer.Add(usual(2).first, usual(2).second);
+    const auto after = writer.Add(usual(10).first, usual(10).second);
+    const auto seen = detector.Watch(writer);
     EXPECT_TRUE(IsQuiet(seen[well])) << per_second << " updates a second";
-    EXPECT_TRUE(FindsTheFault(planter, stall, seen)) << per_second << " updates a second";
+    EXPECT_TRUE(FindsTheFault(writer, stall, seen)) << per_second << " updates a second";
     EXPECT_EQ(seen[ages].fatals, 187) << per_second << " updates a second";
     EXPECT_EQ(seen[after].fatals, 0) << per_second << " updates a second";
   }
@@ -110,11 +110,11 @@ GRADED_TEST(Loads, MayStall, "7b", 2,
 GRADED_TEST(Loads, MayPause, "7b", 1,
             "A minute without an operation is no stall, and neither is its end.") {
   AskedDetector detector;
-  Planter planter(testkit::SeedOf(754));
-  planter.Add(kUsual);
-  const auto pause = planter.Add({{.kind = Kind::kIdleTicks, .times = 600, .gap_ns = Ns(100ms)}});
-  const auto after = planter.Add(kUsual);
-  const auto seen = detector.Watch(planter);
+  StreamWriter writer(testkit::SeedOf(754));
+  writer.Add(kUsual);
+  const auto pause = writer.Add({{.kind = Kind::kIdleTicks, .times = 600, .gap_ns = Ns(100ms)}});
+  const auto after = writer.Add(kUsual);
+  const auto seen = detector.Watch(writer);
   EXPECT_TRUE(IsQuiet(seen[pause]));
   EXPECT_EQ(seen[after].fatals, 0);
   EXPECT_TRUE(HasLearned(seen[after], kUsual));
@@ -124,27 +124,27 @@ GRADED_TEST(Loads, MayBeNothing, "7b", 1,
             "Updates without work have a rate of zero, which is normal. Slow ones among them are "
             "found.") {
   AskedDetector detector;
-  Planter planter(testkit::SeedOf(755));
+  StreamWriter writer(testkit::SeedOf(755));
   Stretch stretch = kUsual;
   stretch.work = 0;
-  const auto well = planter.Add(stretch);
+  const auto well = writer.Add(stretch);
   stretch.value = 10ms;
-  const auto bad = planter.Add(Lasting(stretch, 3s));
-  const auto seen = detector.Watch(planter);
+  const auto bad = writer.Add(Lasting(stretch, 3s));
+  const auto seen = detector.Watch(writer);
   EXPECT_TRUE(IsQuiet(seen[well]));
-  EXPECT_TRUE(FindsTheFault(planter, bad, seen));
+  EXPECT_TRUE(FindsTheFault(writer, bad, seen));
 }
 
 GRADED_TEST(Loads, KeepTheirLongestValues, "7b", 2,
             "About one value in a hundred is above the threshold. These stay usual: after ten "
             "minutes there are no more of them.") {
   AskedDetector detector;
-  Planter planter(testkit::SeedOf(756));
+  StreamWriter writer(testkit::SeedOf(756));
   Stretch stretch = kUsual;
   stretch.per_second = 100;
-  planter.Add(Lasting(stretch, 600s));
-  const auto late = planter.Add(Lasting(stretch, 30s));
-  const auto seen = detector.Watch(planter);
+  writer.Add(Lasting(stretch, 600s));
+  const auto late = writer.Add(Lasting(stretch, 30s));
+  const auto seen = detector.Watch(writer);
   EXPECT_TRUE(IsQuiet(seen[0]));
   EXPECT_TRUE(IsQuiet(seen[late]));
   EXPECT_LE(seen[late].warnings, 150) << "of 3,000 values";
@@ -155,18 +155,18 @@ GRADED_TEST(Loads, DoNotLearnAFault, "7b", 2,
             "A fault of 60 s at an unchanged rate is fatal to its end, and does not become usual: "
             "the next one is found.") {
   AskedDetector detector;
-  Planter planter(testkit::SeedOf(757));
-  planter.Add(kUsual);
-  planter.Add(Taking(6ms, kFoundWithin));
-  const auto fault = planter.Add({{.times = 60'000, .gap_ns = Ns(1ms), .value_ns = Ns(6ms)}});
-  planter.Add(Lasting(kUsual, kFoundWithin));
-  const auto healed = planter.Add(Lasting(kUsual, 2s));
-  const auto next = planter.Add(Taking(6ms, 3s));
-  const auto seen = detector.Watch(planter);
+  StreamWriter writer(testkit::SeedOf(757));
+  writer.Add(kUsual);
+  writer.Add(Taking(6ms, kFoundWithin));
+  const auto fault = writer.Add({{.times = 60'000, .gap_ns = Ns(1ms), .value_ns = Ns(6ms)}});
+  writer.Add(Lasting(kUsual, kFoundWithin));
+  const auto healed = writer.Add(Lasting(kUsual, 2s));
+  const auto next = writer.Add(Taking(6ms, 3s));
+  const auto seen = detector.Watch(writer);
   EXPECT_EQ(seen[fault].fatals, 60'000);
   EXPECT_EQ(seen[healed].fatals, 0);
   EXPECT_TRUE(HasLearned(seen[healed], kUsual));
-  EXPECT_TRUE(FindsTheFault(planter, next, seen));
+  EXPECT_TRUE(FindsTheFault(writer, next, seen));
 }
 
 }  // namespace

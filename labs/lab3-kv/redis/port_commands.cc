@@ -254,27 +254,27 @@ const std::vector<Setting>& Settings() {
   return settings;
 }
 
-struct Told {
+struct NamedSetting {
   const Setting* setting;
   std::string_view name;  // as the client spells it
 };
 
 // Adds the settings with this name to `told`, or all if it is a star; none twice.
-void AddNamed(std::string_view name, std::vector<Told>& told) {
+void AddNamed(std::string_view name, std::vector<NamedSetting>& told) {
   for (const Setting& setting : Settings()) {
     if (name != "*" && !IsNamed(name, setting.name)) continue;
-    const auto is_same = [&](const Told& other) { return other.setting == &setting; };
+    const auto is_same = [&](const NamedSetting& other) { return other.setting == &setting; };
     if (std::any_of(told.begin(), told.end(), is_same)) continue;
     told.push_back({&setting, name == "*" ? setting.name : name});
   }
 }
 
 std::string ConfigGet(const Request& request) {
-  std::vector<Told> told;
+  std::vector<NamedSetting> told;
   for (const std::string& name : request.words) AddNamed(name, told);
   RespWriter out(request.client.protocol);
   out.Map(told.size());
-  for (const Told& each : told) out.Bulk(each.name).Bulk(each.setting->value);
+  for (const NamedSetting& each : told) out.Bulk(each.name).Bulk(each.setting->value);
   return out.Take();
 }
 

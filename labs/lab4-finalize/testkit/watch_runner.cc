@@ -19,8 +19,8 @@ std::string Peers(const std::vector<PeerId>& peers) {
   return text;
 }
 
-testing::AssertionResult AreTheSpikes(WatchRunner::Findings found, const Planter& planter) {
-  const auto& windows = planter.windows();
+testing::AssertionResult AreTheSpikes(WatchRunner::Findings found, const WindowWriter& writer) {
+  const auto& windows = writer.windows();
   if (found.size() != windows.size()) {
     return testing::AssertionFailure()
            << "the detector judged " << found.size() << " windows of " << windows.size();
@@ -36,11 +36,11 @@ testing::AssertionResult AreTheSpikes(WatchRunner::Findings found, const Planter
   return testing::AssertionSuccess();
 }
 
-std::vector<WatchRunner::Windows> WindowsOf(const std::vector<const Planter*>& planters) {
+std::vector<WatchRunner::Windows> WindowsOf(const std::vector<const WindowWriter*>& writers) {
   std::vector<WatchRunner::Windows> streams;
-  for (const Planter* planter : planters) {
+  for (const WindowWriter* writer : writers) {
     auto& stream = streams.emplace_back();
-    for (const PlantedWindow& planted : planter->windows()) stream.push_back(planted.window);
+    for (const PlantedWindow& planted : writer->windows()) stream.push_back(planted.window);
   }
   return streams;
 }
@@ -77,14 +77,15 @@ std::optional<std::vector<WatchRunner::Findings>> WatchRunner::Watch(std::vector
   return std::move(ended->report->found);
 }
 
-testing::AssertionResult WatchRunner::FindsTheSpikes(const std::vector<const Planter*>& planters) {
-  const auto found = Watch(WindowsOf(planters));
+testing::AssertionResult WatchRunner::FindsTheSpikes(
+    const std::vector<const WindowWriter*>& writers) {
+  const auto found = Watch(WindowsOf(writers));
   if (!found) {
     return testing::AssertionFailure()
            << "replica 0 did not report its findings: " << cluster_.first_death();
   }
-  for (std::size_t i = 0; i < planters.size(); ++i) {
-    auto result = AreTheSpikes((*found)[i], *planters[i]);
+  for (std::size_t i = 0; i < writers.size(); ++i) {
+    auto result = AreTheSpikes((*found)[i], *writers[i]);
     if (!result) return result;
   }
   return testing::AssertionSuccess();

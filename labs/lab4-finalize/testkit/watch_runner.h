@@ -9,9 +9,9 @@
 
 #include "depfast/peer.h"
 #include "depfast/verify/activity.h"
-#include "planter.h"
 #include "testkit/client.h"
 #include "testkit/cluster.h"
+#include "window_writer.h"
 
 namespace depfast::lab4 {
 
@@ -33,10 +33,10 @@ class WatchRunner {
   std::optional<std::vector<Findings>> Watch(std::vector<Windows> streams);
 
   // Whether the findings are the spikes, window by window: each peer once, in any order. Each
-  // planter's windows go to a detector of its own.
-  testing::AssertionResult FindsTheSpikes(const std::vector<const Planter*>& planters);
-  testing::AssertionResult FindsTheSpikes(const Planter& planter) {
-    return FindsTheSpikes(std::vector{&planter});
+  // writer's windows go to a detector of its own.
+  testing::AssertionResult FindsTheSpikes(const std::vector<const WindowWriter*>& writers);
+  testing::AssertionResult FindsTheSpikes(const WindowWriter& writer) {
+    return FindsTheSpikes(std::vector{&writer});
   }
 
  private:

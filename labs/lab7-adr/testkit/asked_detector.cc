@@ -24,16 +24,16 @@ std::string After(std::int64_t ns) {
 }
 
 // The first fatal answer of a static pair in the stretch, since its begin; negative without one.
-std::int64_t FirstFatal(const Planter& planter, std::size_t stretch,
+std::int64_t FirstFatal(const StreamWriter& writer, std::size_t stretch,
                         const StaticThresholds& thresholds) {
-  const auto& [order, ends] = planter.stream();
+  const auto& [order, ends] = writer.stream();
   const std::size_t begin = stretch == 0 ? 0 : ends[stretch - 1];
   StaticPair pair(thresholds);
   Time now = 1h;
   Time began = now;
   for (std::size_t i = 0; i < ends[stretch]; ++i) {
     if (i == begin) began = now;
-    const PlantedRun& run = planter.runs()[order[i]];
+    const PlantedRun& run = writer.runs()[order[i]];
     for (std::int64_t update = 0; update < run.times; ++update) {
       now += Duration(run.gap_ns);
       if (run.kind != PlantedRun::Kind::kUpdates) continue;
@@ -51,20 +51,20 @@ std::string Threshold(Duration threshold) {
 }  // namespace
 
 std::vector<std::vector<StretchReport>> AskedDetector::WatchAll(
-    const std::vector<Planter>& planters, const StaticLimits& limits) {
+    const std::vector<StreamWriter>& writers, const StaticLimits& limits) {
   WatchStreams request{.warn_ns = limits.warn.count(), .fatal_ns = limits.fatal.count()};
-  for (const Planter& planter : planters) {
+  for (const StreamWriter& writer : writers) {
     const auto first = static_cast<std::uint32_t>(request.runs.size());
-    request.runs.insert(request.runs.end(), planter.runs().begin(), planter.runs().end());
-    request.streams.push_back(planter.stream());
+    request.runs.insert(request.runs.end(), writer.runs().begin(), writer.runs().end());
+    request.streams.push_back(writer.stream());
     for (std::uint32_t& place : request.streams.back().order) place += first;
   }
   PlantedReport report = Ask(request);
-  report.streams.resize(planters.size());
+  report.streams.resize(writers.size());
   std::vector<std::vector<StretchReport>> seen;
-  for (std::size_t i = 0; i < planters.size(); ++i) {
+  for (std::size_t i = 0; i < writers.size(); ++i) {
     seen.push_back(std::move(report.streams[i].stretches));
-    seen.back().resize(planters[i].stream().ends.size());
+    seen.back().resize(writers[i].stream().ends.size());
   }
   return seen;
 }
@@ -81,7 +81,7 @@ std::vector<std::string> AskedDetector::States(WatchStreams request) {
   return states;
 }
 
-testing::AssertionResult FindsTheFault(const Planter& planter, std::size_t stretch,
+testing::AssertionResult FindsTheFault(const StreamWriter& writer, std::size_t stretch,
                                        const std::vector<StretchReport>& all) {
   const StretchReport& seen = all[stretch];
   const Duration found(seen.first_fatal_ns);
@@ -94,7 +94,7 @@ testing::AssertionResult FindsTheFault(const Planter& planter, std::size_t stret
           << ", threshold after it: " << Threshold(Duration(seen.threshold_ns))
           << ". With static thresholds it was";
   for (const NamedPair& pair : kPairs) {
-    failure << " " << After(FirstFatal(planter, stretch, pair.thresholds)) << " (" << pair.name
+    failure << " " << After(FirstFatal(writer, stretch, pair.thresholds)) << " (" << pair.name
             << ")";
   }
   return failure;

@@ -1,7 +1,7 @@
 // AskedDetector: the detector of the solution under test, asked of a replica.
 //
 //   AskedDetector detector;
-//   const std::vector<StretchReport> seen = detector.Watch(planter);
+//   const std::vector<StretchReport> seen = detector.Watch(writer);
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 #include "asked_replica.h"
 #include "planted_streams.h"
-#include "planter.h"
+#include "stream_writer.h"
 
 namespace depfast::adr {
 
@@ -31,12 +31,12 @@ class AskedDetector : public AskedReplica, private sim::Observer {
  public:
   AskedDetector() { cluster().simulator().AddObserver(this); }
 
-  // The reports of the planter's stretches. All are empty if the replica does not answer.
-  std::vector<StretchReport> Watch(const Planter& planter, const StaticLimits& limits = {}) {
-    return WatchAll({planter}, limits).front();
+  // The reports of the writer's stretches. All are empty if the replica does not answer.
+  std::vector<StretchReport> Watch(const StreamWriter& writer, const StaticLimits& limits = {}) {
+    return WatchAll({writer}, limits).front();
   }
-  // By planter. All streams are watched at once, by a detector each.
-  std::vector<std::vector<StretchReport>> WatchAll(const std::vector<Planter>& planters,
+  // By writer. All streams are watched at once, by a detector each.
+  std::vector<std::vector<StretchReport>> WatchAll(const std::vector<StreamWriter>& writers,
                                                    const StaticLimits& limits = {});
   // The state after each run, by stream. All are empty if the replica does not answer.
   std::vector<std::string> States(WatchStreams request);
@@ -58,7 +58,7 @@ class AskedDetector : public AskedReplica, private sim::Observer {
 };
 
 // Whether the fault in this stretch was found in time. If not, it says what static pairs find.
-testing::AssertionResult FindsTheFault(const Planter& planter, std::size_t stretch,
+testing::AssertionResult FindsTheFault(const StreamWriter& writer, std::size_t stretch,
                                        const std::vector<StretchReport>& seen);
 // Whether a stretch was quiet: neither a fatal level nor a reset.
 testing::AssertionResult IsQuiet(const StretchReport& seen);

@@ -13,14 +13,14 @@ GRADED_TEST(AdaptiveThreshold, LearnsFromTheHistory, "7a", 1,
             "The threshold is the static one until the history is full. Then it is the 99th "
             "percentile (R1 to R3), and longer values that come seldom are warnings (R5).") {
   AskedDetector detector;
-  Planter planter = SaturatedPlanter(701);
+  StreamWriter writer = SaturatedWriter(701);
   Stretch stretch = kUsual;
   stretch.lasting = 10s;
-  const auto early = planter.Add(stretch);
+  const auto early = writer.Add(stretch);
   stretch.lasting = 4s;
-  const auto late = planter.Add(stretch);
-  const auto fault = planter.Add(kFault);
-  const auto seen = detector.Watch(planter, {.warn = 77ms});
+  const auto late = writer.Add(stretch);
+  const auto fault = writer.Add(kFault);
+  const auto seen = detector.Watch(writer, {.warn = 77ms});
   EXPECT_EQ(seen[early].threshold_ns, Duration(77ms).count()) << "after 10 s";
   EXPECT_TRUE(HasLearned(seen[late], kUsual)) << "after 14 s";
   EXPECT_GT(seen[fault].warnings, 0);
@@ -30,15 +30,15 @@ GRADED_TEST(AdaptiveThreshold, FindsASlowFault, "7a", 1,
             "Values that are long and come seldom are fatal within 1.3 s (R4 to R6). They are not "
             "any more 1.3 s after the fault's end (R9).") {
   AskedDetector detector;
-  Planter planter = SaturatedPlanter(702);
-  const auto well = planter.Add(kUsual);
-  const auto bad = planter.Add({.lasting = 5s, .per_second = 200, .value = 10ms});
-  planter.Add({.lasting = kFoundWithin, .per_second = 1000, .value = 2ms});
-  const auto healed = planter.Add(kUsual);
-  const auto seen = detector.Watch(planter);
+  StreamWriter writer = SaturatedWriter(702);
+  const auto well = writer.Add(kUsual);
+  const auto bad = writer.Add({.lasting = 5s, .per_second = 200, .value = 10ms});
+  writer.Add({.lasting = kFoundWithin, .per_second = 1000, .value = 2ms});
+  const auto healed = writer.Add(kUsual);
+  const auto seen = detector.Watch(writer);
   EXPECT_TRUE(IsQuiet(seen[well]));
   EXPECT_EQ(seen[well].warnings, 0);
-  EXPECT_TRUE(FindsTheFault(planter, bad, seen));
+  EXPECT_TRUE(FindsTheFault(writer, bad, seen));
   EXPECT_EQ(seen[healed].fatals, 0);
 }
 
@@ -46,12 +46,12 @@ GRADED_TEST(AdaptiveThreshold, TellsALoadFromAFault, "7a", 1,
             "Three times the updates are a heavier load, and a third of them a lighter one: the "
             "detector begins anew, and nothing is fatal (R6). Then a fault has warnings (R5).") {
   AskedDetector detector;
-  Planter planter = SaturatedPlanter(703);
-  planter.Add(kUsual);
-  const auto heavier = planter.Add({.lasting = 15s, .per_second = 3000, .value = 5ms});
-  const auto lighter = planter.Add({.lasting = 15s, .per_second = 1000, .value = 2ms});
-  const auto fault = planter.Add(kFault);
-  const auto seen = detector.Watch(planter);
+  StreamWriter writer = SaturatedWriter(703);
+  writer.Add(kUsual);
+  const auto heavier = writer.Add({.lasting = 15s, .per_second = 3000, .value = 5ms});
+  const auto lighter = writer.Add({.lasting = 15s, .per_second = 1000, .value = 2ms});
+  const auto fault = writer.Add(kFault);
+  const auto seen = detector.Watch(writer);
   EXPECT_EQ(seen[heavier].fatals, 0);
   EXPECT_GE(seen[heavier].resets, 1U);
   EXPECT_EQ(seen[lighter].fatals, 0);
@@ -64,14 +64,14 @@ GRADED_TEST(AdaptiveThreshold, KeepsTheStaticLimits, "7a", 1,
             "While the detector learns, a value above the first static threshold is a warning. One "
             "above the second is fatal at any time (R3, R8).") {
   AskedDetector detector;
-  Planter planter = SaturatedPlanter(704);
-  planter.Add({.lasting = 2s});
-  const auto slow = planter.Add({{.gap_ns = kGap, .value_ns = Ns(150ms)}});
-  const auto fatal = planter.Add({{.gap_ns = kGap, .value_ns = Ns(11s)}});
-  planter.Add(kUsual);
-  const auto later = planter.Add({{.gap_ns = kGap, .value_ns = Ns(11s)}});
-  const auto after = planter.Add({.lasting = 1s});
-  const auto seen = detector.Watch(planter);
+  StreamWriter writer = SaturatedWriter(704);
+  writer.Add({.lasting = 2s});
+  const auto slow = writer.Add({{.gap_ns = kGap, .value_ns = Ns(150ms)}});
+  const auto fatal = writer.Add({{.gap_ns = kGap, .value_ns = Ns(11s)}});
+  writer.Add(kUsual);
+  const auto later = writer.Add({{.gap_ns = kGap, .value_ns = Ns(11s)}});
+  const auto after = writer.Add({.lasting = 1s});
+  const auto seen = detector.Watch(writer);
   EXPECT_EQ(seen[slow].warnings, 1);
   EXPECT_EQ(seen[slow].fatals, 0);
   EXPECT_EQ(seen[fatal].fatals, 1);
@@ -84,10 +84,10 @@ GRADED_TEST(LoadsAndStalls, AnOpenLoopIsNoHidingPlace, "7b", 1,
             "saturated (R11).") {
   AskedDetector detector;
   const Stretch slow = {.lasting = 3s, .value = 4ms};
-  Planter relaxed(testkit::SeedOf(705));
+  StreamWriter relaxed(testkit::SeedOf(705));
   relaxed.Add(kUsual);
   const auto found = relaxed.Add(slow);
-  Planter saturated = SaturatedPlanter(706);
+  StreamWriter saturated = SaturatedWriter(706);
   saturated.Add(kUsual);
   const auto queue = saturated.Add(slow);
   const auto seen = detector.WatchAll({relaxed, saturated});
@@ -99,10 +99,10 @@ GRADED_TEST(LoadsAndStalls, GroupCommitIsALoad, "7b", 1,
             "A heavier load that makes larger rounds, and fewer, is no fault: a rate counts "
             "commands (R10).") {
   AskedDetector detector;
-  Planter planter(testkit::SeedOf(707));
-  planter.Add(kUsual);
-  const auto heavier = planter.Add({.lasting = 15s, .per_second = 400, .value = 6ms, .work = 12});
-  const auto seen = detector.Watch(planter);
+  StreamWriter writer(testkit::SeedOf(707));
+  writer.Add(kUsual);
+  const auto heavier = writer.Add({.lasting = 15s, .per_second = 400, .value = 6ms, .work = 12});
+  const auto seen = detector.Watch(writer);
   EXPECT_EQ(seen[heavier].fatals, 0);
   EXPECT_GE(seen[heavier].resets, 1U);
 }
@@ -113,11 +113,11 @@ GRADED_TEST(
     "Without an operation there is no stall.") {
   AskedDetector detector;
   const Stretch idle = {.kind = PlantedRun::Kind::kIdleTicks, .lasting = 20s, .per_second = 10};
-  Planter stalled(testkit::SeedOf(708));
+  StreamWriter stalled(testkit::SeedOf(708));
   stalled.Add(kUsual);
   const auto stall =
       stalled.Add({{.kind = PlantedRun::Kind::kStall, .times = 20, .gap_ns = Ns(100ms)}});
-  Planter resting(testkit::SeedOf(709));
+  StreamWriter resting(testkit::SeedOf(709));
   resting.Add(kUsual);
   const auto rest = resting.Add(idle);
   const auto seen = detector.WatchAll({stalled, resting});

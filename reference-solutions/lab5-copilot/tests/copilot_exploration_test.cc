@@ -25,7 +25,7 @@ std::size_t StatesOfLargeScopes() {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 300'000;
 }
 
-std::string Told(const Explored& explored) {
+std::string InWords(const Explored& explored) {
   std::string text = explored.violated;
   for (const auto& step : explored.steps) text += "\n  " + step;
   return text;
@@ -47,7 +47,7 @@ void Report(const Explored& explored) {
 Coverage ExpectSafe(const Scope& scope, std::size_t states_max) {
   const Explored explored = Explore(scope, RightRules(), states_max);
   Report(explored);
-  EXPECT_EQ(explored.violated, "") << Told(explored);
+  EXPECT_EQ(explored.violated, "") << InWords(explored);
   EXPECT_EQ(explored.complete, explored.coverage.states < states_max);
   return explored.coverage;
 }
@@ -177,7 +177,7 @@ Explored ExpectUnsafe(const Scope& scope, const Rules& rules, const std::string&
   const Explored explored = Explore(scope, rules, kAll);
   EXPECT_EQ(explored.violated, violated);
   EXPECT_GT(explored.steps.size(), 2U);
-  std::printf("%s\n", Told(explored).c_str());
+  std::printf("%s\n", InWords(explored).c_str());
   return explored;
 }
 

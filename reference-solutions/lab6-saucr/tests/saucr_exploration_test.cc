@@ -26,7 +26,7 @@ std::size_t StatesOfLargeScopes() {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 300'000;
 }
 
-std::string Told(const Explored& explored) {
+std::string InWords(const Explored& explored) {
   std::string text = explored.violated;
   for (const auto& step : explored.steps) text += "\n  " + step;
   return text;
@@ -39,7 +39,7 @@ Coverage ExpectSafe(const std::vector<NamedScope>& scopes) {
     const auto& [states, fast, slow, recoveries, taken, cuts] = explored.coverage;
     std::printf("%s: %zu states%s\n", name.c_str(), static_cast<std::size_t>(states),
                 explored.complete ? ", all" : "");
-    EXPECT_EQ(explored.violated, "") << name << ": " << Told(explored);
+    EXPECT_EQ(explored.violated, "") << name << ": " << InWords(explored);
     all.states += states, all.fast_commits += fast, all.slow_commits += slow;
     all.recoveries += recoveries, all.data_taken += taken, all.cuts += cuts;
   }
@@ -76,7 +76,7 @@ void ExpectLost(const Scope& scope, const Rules& rules) {
   EXPECT_NE(explored.violated.find("lacks it"), std::string::npos);
   EXPECT_FALSE(explored.steps.empty());
   std::printf("%zu states: %s\n", static_cast<std::size_t>(explored.coverage.states),
-              Told(explored).c_str());
+              InWords(explored).c_str());
 }
 
 // The right rules with another member.

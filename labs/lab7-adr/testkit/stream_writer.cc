@@ -1,4 +1,4 @@
-#include "planter.h"
+#include "stream_writer.h"
 
 #include "adr_options.h"
 #include "testkit/cluster.h"
@@ -38,7 +38,7 @@ Duration Draw(const Stretch& stretch, RandomStream& random) {
 
 }  // namespace
 
-std::size_t Planter::Add(const Stretch& stretch) {
+std::size_t StreamWriter::Add(const Stretch& stretch) {
   const auto first = static_cast<std::uint32_t>(runs_.size());
   for (std::int64_t i = 0; i < kKinds; ++i) {
     runs_.push_back({.kind = stretch.kind,
@@ -61,7 +61,7 @@ std::size_t Planter::Add(const Stretch& stretch) {
   return EndStretch();
 }
 
-std::size_t Planter::Add(const std::vector<PlantedRun>& cycle, int times) {
+std::size_t StreamWriter::Add(const std::vector<PlantedRun>& cycle, int times) {
   const auto first = static_cast<std::uint32_t>(runs_.size());
   runs_.insert(runs_.end(), cycle.begin(), cycle.end());
   for (int i = 0; i < times; ++i) {
@@ -70,24 +70,24 @@ std::size_t Planter::Add(const std::vector<PlantedRun>& cycle, int times) {
   return EndStretch();
 }
 
-void Planter::Scale(std::int64_t thousandths) {
+void StreamWriter::Scale(std::int64_t thousandths) {
   for (PlantedRun& run : runs_) run.value_ns = run.value_ns * thousandths / 1000;
 }
 
-void Planter::AddRun(const PlantedRun& run) {
+void StreamWriter::AddRun(const PlantedRun& run) {
   stream_.order.push_back(static_cast<std::uint32_t>(runs_.size()));
   runs_.push_back(run);
 }
 
-std::size_t Planter::EndStretch() {
+std::size_t StreamWriter::EndStretch() {
   stream_.ends.push_back(static_cast<std::uint32_t>(stream_.order.size()));
   return stream_.ends.size() - 1;
 }
 
-Planter SaturatedPlanter(std::uint64_t world) {
-  Planter planter(testkit::SeedOf(world));
-  planter.Saturate();
-  return planter;
+StreamWriter SaturatedWriter(std::uint64_t world) {
+  StreamWriter writer(testkit::SeedOf(world));
+  writer.Saturate();
+  return writer;
 }
 
 }  // namespace depfast::adr

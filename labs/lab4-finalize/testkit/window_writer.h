@@ -1,8 +1,8 @@
-// Planter: makes the windows of a replica that calls its peers, and tells who is slow in each.
+// WindowWriter: makes the windows of a replica that calls its peers, and tells who is slow in each.
 //
-//   Planter planter(seed, {{1, 2ms}, {2, 2ms}, {3, 40ms}});
-//   planter.Add({.windows = 30});
-//   planter.Add({.windows = 3, .slow = {{2, 1000}}});  // peer 2 takes ten times as long
+//   WindowWriter writer(seed, {{1, 2ms}, {2, 2ms}, {3, 40ms}});
+//   writer.Add({.windows = 30});
+//   writer.Add({.windows = 3, .slow = {{2, 1000}}});  // peer 2 takes ten times as long
 #pragma once
 
 #include <cstddef>
@@ -48,10 +48,10 @@ struct PlantedWindow {
   std::vector<PeerId> spikes;  // ascending: the slow peers with evidence, beyond their warm-up
 };
 
-class Planter {
+class WindowWriter {
  public:
   // `usual`: the mean wait for each peer at a load of 100 %.
-  Planter(std::uint64_t seed, std::map<PeerId, Duration> usual)
+  WindowWriter(std::uint64_t seed, std::map<PeerId, Duration> usual)
       : random_(seed), usual_(std::move(usual)) {}
 
   void Add(const Stretch& stretch);

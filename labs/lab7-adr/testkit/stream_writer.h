@@ -1,8 +1,8 @@
-// Planter: writes the streams that a test shows to a detector.
+// StreamWriter: writes the streams that a test shows to a detector.
 //
-//   Planter planter(seed);
-//   planter.Add({.lasting = 15s, .per_second = 1000, .value = 2ms});
-//   planter.Add({.lasting = 3s, .per_second = 100, .value = 20ms});
+//   StreamWriter writer(seed);
+//   writer.Add({.lasting = 15s, .per_second = 1000, .value = 2ms});
+//   writer.Add({.lasting = 3s, .per_second = 100, .value = 20ms});
 #pragma once
 
 #include <cstddef>
@@ -45,9 +45,9 @@ constexpr Stretch Lasting(Stretch stretch, Duration lasting) {
   return stretch;
 }
 
-class Planter {
+class StreamWriter {
  public:
-  explicit Planter(std::uint64_t seed) : random_(seed) {}
+  explicit StreamWriter(std::uint64_t seed) : random_(seed) {}
 
   // Rules R11 and R12 play no part in what follows: the replica is saturated.
   void Saturate() { AddRun({.kind = PlantedRun::Kind::kSaturated}); }
@@ -75,6 +75,6 @@ class Planter {
 
 // Of a saturated replica: then the rules of 7B change no answer to those of 7A. `world`: the number
 // of the stream among the test's.
-Planter SaturatedPlanter(std::uint64_t world);
+StreamWriter SaturatedWriter(std::uint64_t world);
 
 }  // namespace depfast::adr

@@ -1,4 +1,4 @@
-#include "planter.h"
+#include "window_writer.h"
 
 #include <algorithm>
 
@@ -19,9 +19,9 @@ void AddSince(WaitTimes& waits, std::int64_t count, Duration span) {
 
 }  // namespace
 
-Duration Planter::Draw(Duration mean) { return mean / 2 + random_.Below(mean); }
+Duration WindowWriter::Draw(Duration mean) { return mean / 2 + random_.Below(mean); }
 
-PeerActivity Planter::Answering(PeerId peer, const Stretch& stretch) {
+PeerActivity WindowWriter::Answering(PeerId peer, const Stretch& stretch) {
   const auto slow = stretch.slow.find(peer);
   const std::int64_t factor = slow == stretch.slow.end() ? 100 : slow->second;
   const std::uint64_t noise =
@@ -51,7 +51,7 @@ PeerActivity Planter::Answering(PeerId peer, const Stretch& stretch) {
   return activity;
 }
 
-PeerActivity Planter::Silent(PeerId peer, const Stretch& stretch) {
+PeerActivity WindowWriter::Silent(PeerId peer, const Stretch& stretch) {
   PeerActivity activity{.peer = peer, .calls = static_cast<std::uint64_t>(stretch.calls)};
   if (stretch.patience < kPlantedWindow) {
     const std::int64_t open = stretch.calls * stretch.patience / kPlantedWindow;
@@ -68,7 +68,7 @@ PeerActivity Planter::Silent(PeerId peer, const Stretch& stretch) {
   return activity;
 }
 
-void Planter::Add(const Stretch& stretch) {
+void WindowWriter::Add(const Stretch& stretch) {
   for (int i = 0; i < stretch.windows; ++i) {
     ActivityWindow window;
     window.from_ns = kPlantedWindow.count() * static_cast<std::int64_t>(windows_.size());
@@ -86,7 +86,7 @@ void Planter::Add(const Stretch& stretch) {
   }
 }
 
-bool Planter::IsSlow(PeerId peer, const Stretch& stretch) const {
+bool WindowWriter::IsSlow(PeerId peer, const Stretch& stretch) const {
   const auto slow = stretch.slow.find(peer);
   const auto lingering = stretch.lingering.find(peer);
   return (slow != stretch.slow.end() && slow->second >= kSpike) ||
@@ -94,7 +94,8 @@ bool Planter::IsSlow(PeerId peer, const Stretch& stretch) const {
          stretch.silent.contains(peer) || unanswered_.contains(peer);
 }
 
-std::vector<PeerId> Planter::Spikes(const ActivityWindow& window, const std::set<PeerId>& slow) {
+std::vector<PeerId> WindowWriter::Spikes(const ActivityWindow& window,
+                                         const std::set<PeerId>& slow) {
   std::vector<PeerId> evident;
   for (const PeerActivity& peer : window.peers) {
     if (peer.ended.count + peer.open.count >= spikes::kLeastWaits) evident.push_back(peer.peer);
