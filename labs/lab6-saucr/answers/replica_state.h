@@ -29,8 +29,8 @@ struct ReplicaState {
   // The LLE by which this replica votes and is voted for.
   EntryId lle() const { return std::max(last(), recovered); }
 
-  // The end of the entries from `first` on that have about so many bytes, and one at least if there
-  // is one. Requires: log.base_index() < first.
+  // The end of a chunk that begins with entry `first` and has about `bytes` bytes: one entry at
+  // least, if there is one. Requires: log.base_index() < first.
   EntryIndex EndOfChunk(EntryIndex first, std::size_t bytes) const;
   // The first index at which our log may differ from one that has this entry; 0 if ours has it.
   EntryIndex ConflictWith(EntryId prev) const;

@@ -26,9 +26,9 @@ SCRIPTS_DIRECTORY = "autograder/gradescope"
 
 NOT_FOR_A_GRADE = (
     *tree.LEFT_OUT,
-    ".dockerignore",  # of docker-compose.yml's images: an image of the assignment needs the key
-    ".github/*",
+    ".*",  # .dockerignore is of docker-compose.yml's images: an image of the assignment needs the key
     "autograder/failslow/extras/*",
+    "autograder/hidden/*/systems/*",
     "fault-scripts/*",
     "reference-solutions/*/alternatives/*",
     "reference-solutions/*/given/*",
