@@ -1,1 +1,1 @@
-// Of targets without sources of their own.
+// The source of targets without sources of their own.

@@ -9,7 +9,7 @@
 namespace depfast::measure {
 namespace {
 
-// Of the rate, in per cent, one after another. Each lasts longer than a detector learns.
+// Shares of the rate, in per cent, in order. Each lasts longer than a detector learns.
 constexpr std::array kPercent = {20, 95, 120, 20};
 
 }  // namespace

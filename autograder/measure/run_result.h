@@ -51,8 +51,8 @@ struct RunResult {
   std::vector<PeerId> slow;          // the replicas that the fault strikes
   std::uint64_t lag = 0;             // entries: the most that a slow replica was behind, in it
   std::optional<Duration> catch_up;  // from the window's end; nothing if it took too long
-  // The same until the log is in its fast mode (LogChecker::IsFast). Of the entries that were
-  // committed in the window, the share that was committed slowly.
+  // Time until the log is in its fast mode (LogChecker::IsFast), and the share of the window's
+  // entries that was committed slowly.
   std::optional<Duration> fast_again;
   double slowly = 0;
   std::uint64_t crossings = 0;

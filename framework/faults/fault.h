@@ -61,7 +61,7 @@ Fault CutFault(std::vector<PeerId> senders, std::vector<PeerId> receivers);
 
 // Frames from `senders` to `receivers` take `delay` longer. Requires: receivers is not empty.
 Fault LinkSlow(std::vector<PeerId> senders, std::vector<PeerId> receivers, Duration delay);
-// The same, and younger frames may overtake them.
+// Frames take `delay` longer, and younger frames may overtake them.
 Fault LateFault(std::vector<PeerId> senders, std::vector<PeerId> receivers, Duration delay);
 Fault DiskError(std::vector<PeerId> replicas, int permille);
 Fault DiskFull(std::vector<PeerId> replicas, std::int64_t capacity_bytes);

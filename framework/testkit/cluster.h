@@ -47,7 +47,7 @@ class Cluster : private sim::Observer {
   void Start() { simulator_.Start(); }
 
   Time now() const { return simulator_.now(); }
-  // Of all groups. A replica's number is its address in the whole cluster, here and in faults.
+  // Replicas of all groups. A replica's number is its address in the cluster, here and in faults.
   int replicas() const { return simulator_.replicas(); }
   const Groups& groups() const { return simulator_.groups(); }
   void RunFor(Duration duration) { simulator_.RunFor(duration); }

@@ -30,7 +30,7 @@ void WriteStack(const CallStack& stack, const void* interrupted) {
   WriteToStderr("\n");
 }
 
-// As FormatTime has it.
+// Writes a time in FormatTime's form.
 void WriteTime(std::int64_t ns) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   std::array<char, 6> fraction;

@@ -93,7 +93,7 @@ class Heard : public sim::Observer {
   Time when_{-1};
 };
 
-// Of the recorders that live.
+// The judges of the recorders that live.
 std::map<const Recorder*, std::function<void(const Judged&)>>& Judges() {
   static std::map<const Recorder*, std::function<void(const Judged&)>> judges;
   return judges;

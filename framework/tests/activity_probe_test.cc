@@ -36,7 +36,7 @@ class ActivityProbeTest : public ::testing::Test {
     return options;
   }
 
-  // As a report says them.
+  // The windows that a report has.
   std::vector<ActivityWindow> Windows() const {
     return ActivityProbe::Read(probe_.Report(replica_.runtime)).value();
   }

@@ -19,7 +19,7 @@ using testing::Replica;
 
 constexpr PeerId kNoPeer = UnfinishedRow::kNoPeer;
 
-// The same request under another name.
+// The request Echo under another name.
 struct Alias : Echo {
   static constexpr const char* kName = "Alias";
 };
@@ -35,7 +35,7 @@ class UnfinishedWorkTest : public ::testing::Test {
     return options;
   }
 
-  // As a report says them.
+  // The rows that a report has.
   std::vector<Row> Rows() const {
     const auto rows = UnfinishedWork::Read(work_.Report(replica_.runtime));
     std::vector<Row> out;

@@ -33,7 +33,7 @@ struct Progress {
   std::uint64_t match_index = 0;  // the follower has the leader's log up to here, durably
   bool keeps_up = true;           // every round is sent to it
   bool served = false;            // a catch-up coroutine sends to it: always if it lags
-  // Of the catch-up coroutine.
+  // The catch-up coroutine's state.
   bool prompt = false;            // its latest answer was: it may join the rounds
   std::size_t request_bytes = 0;  // the size of the next request
   Duration request_timeout{0};    // how long to wait for its answer

@@ -40,7 +40,7 @@ class WaitSpikeDetector final : public Detector {
   std::vector<Finding> OnWindow(const ActivityWindow& window) override;
 
  private:
-  // Of the latest windows that were evidence about a peer and no spike; latest last, of equal size.
+  // The latest windows that were evidence about a peer and no spike; latest last, equal in size.
   struct Past {
     std::deque<std::int64_t> waits;   // nanoseconds
     std::deque<std::int64_t> ratios;  // in thousandths

@@ -151,7 +151,7 @@ Choice ChooseAfterPrepare(EntryIndex entry, const std::vector<Prepared>& answers
     return Value{strongest->no_op, strongest->dependency};
   }
   const FastAccepts fast = FastAcceptsIn(answers);
-  // Of a silent proposer one fast-accept is certain: its own.
+  // One fast-accept of a silent proposer is certain: its own.
   const bool has_answered = HasAnswered(answers, OwnerOf(fast.view, quorums.replicas()));
   if (fast.count >= (has_answered ? quorums.majority() : quorums.f())) {
     return Value{.dependency = fast.initial};

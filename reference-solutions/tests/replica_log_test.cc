@@ -28,7 +28,7 @@ class ReplicaLogTest : public testing::Test {
     std::ofstream(path_, std::ios::binary | std::ios::app) << bytes;
   }
 
-  // As a replica that compacts: a new file takes the place of the old one.
+  // Compacts: a new file takes the place of the old one.
   void Replace(const std::string& bytes) const {
     const std::string next = path_ + ".new";
     std::ofstream(next, std::ios::binary) << bytes;

@@ -34,7 +34,7 @@ PeerId WaitForRole(RaftWorld& world, const std::vector<PeerId>& replicas, Role r
 // term 3 and reaches no other replica. s1 or s2 leads again and replicates the old entries to s3.
 // These entries are on a majority now, but s3 and s4 could still elect s5, which would replace
 // them.
-// The same with the next term: s1 or s2 leads again at once, and s3 has none of their entries.
+// In the next term s1 or s2 leads again at once, and s3 has none of their entries.
 void EntriesOfTheTermBefore() {
   RaftWorld world({.replicas = 5, .seed = 602});
   const PeerId s1 = world.WaitForLeader();

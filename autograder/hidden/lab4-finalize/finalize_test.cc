@@ -312,7 +312,7 @@ GRADED_TEST(FinalizeEnd, LeavesNothingForAVerySlowPeer, "4a", 2,
   EXPECT_GT(runner.frames_released(), 0u) << "no frame has waited: the test shows nothing";
   EXPECT_EQ(runner.cluster.simulator().HeldBytes(0, 3), 0u);
   EXPECT_LT(runner.coroutines(), kFanOuts / 10) << "coroutines that have not ended";
-  // The same again: whatever is kept of a fan-out that is over, the heap grows by it. A call takes
+  // Run once more: whatever is kept of a fan-out that is over, the heap grows by it. A call takes
   // more than 100 bytes. A table that grows now and then may take less than that for all.
   const std::uint64_t heap = runner.heap_bytes();
   runner.Run(fan_outs, 400ms);

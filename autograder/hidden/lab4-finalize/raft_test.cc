@@ -512,7 +512,7 @@ class HeldMessages : private sim::Observer {
   }
 
   std::size_t count() const { return messages_.size(); }
-  // Of those that were sent between the two times.
+  // The ends of messages that were sent between the two times.
   std::vector<Time> EndsOf(Time from, Time to) const {
     std::vector<Time> ends;
     for (const auto& [frame, message] : messages_) {

@@ -18,7 +18,7 @@ bool HasCommitted(const SaucrWorld& world, const std::string& command) {
   return world.checker.HasApplied(DigestOf(command));
 }
 
-// Of five replicas 0, 1 and 2 know that their logs ended at (1,3), and have (1,1) alone. Replica 3
+// Replicas 0, 1 and 2 of five know that their logs ended at (1,3), and have (1,1) alone. Replica 3
 // has all, and 4 nothing.
 void LoseTheData(Stage& stage) {
   const std::vector<PeerId> lost{0, 1, 2};

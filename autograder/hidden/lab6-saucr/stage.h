@@ -44,7 +44,7 @@ class Stage : public SaucrWorld {
     }
   }
 
-  // As Ask, without a wait and without an answer.
+  // Asks without a wait and without an answer.
   template <typename Request>
   void Send(PeerId replica, const Request& request) {
     asker.Call(replica, request, 300ms, [](const auto&) {});

@@ -8,7 +8,7 @@ namespace depfast::adr {
 namespace {
 
 constexpr int kReplicasMax = 7;
-// As Table::bad.
+// The order of Table::bad.
 constexpr std::array kByResource = {Resource::kProcessor, Resource::kDisk, Resource::kNetwork};
 
 template <typename Value>

@@ -141,7 +141,7 @@ class AnyStream {
 
  private:
   static constexpr std::size_t kRuns = 250;
-  // Of work. Its nanoseconds and thousandths need more than 64 bits, and no rate is above 2^40.
+  // Much work: its nanoseconds and thousandths need over 64 bits, and no rate is above 2^40.
   static constexpr std::int32_t kManyBytes = 1 << 18;
 
   std::uint32_t Below(std::uint32_t bound) {

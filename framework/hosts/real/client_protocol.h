@@ -69,7 +69,7 @@ struct ClientContext {
   // without an answer, and answers that the kernel has not taken. Null: there is no limit. Outlives
   // the conversation.
   ByteBudget* budget = nullptr;
-  // The same for commands of which a part has come. A client that never sends the rest must not
+  // The limit for commands of which a part has come. A client that never sends the rest must not
   // take the room of the answers.
   ByteBudget* unfinished = nullptr;
 };

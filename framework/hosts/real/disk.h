@@ -27,7 +27,7 @@ class Disk {
  public:
   // `counters` must outlive the disk.
   Disk(std::unique_ptr<FileOps> ops, DiskCounters& counters);
-  // As Stop.
+  // Stops it.
   ~Disk();
   Disk(const Disk&) = delete;
   Disk& operator=(const Disk&) = delete;

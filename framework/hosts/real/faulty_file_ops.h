@@ -38,7 +38,7 @@ class FaultyFileOps final : public FileOps {
   // result is the number of bytes that it has moved.
   template <typename Operation>
   auto Slowly(const Operation& operation, bool moves = false);
-  // As Slowly; a disk-error may fail the operation instead.
+  // Runs an operation slowly; a disk-error may fail it instead.
   template <typename Operation>
   int Change(const Operation& operation);
 

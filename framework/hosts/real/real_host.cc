@@ -344,7 +344,7 @@ void RealHost::Step() {
 
 // ---- a disk that fails ----
 
-// As after a crash, frames of earlier steps may be lost with the replica's connections.
+// Frames of earlier steps may be lost with the replica's connections, as after a crash.
 void RealHost::TakeOutOfService(const DiskFailure& failure) {
   failure_ = ToString(failure);
   const bool ends_with_room = EndsWithRoom(failure);

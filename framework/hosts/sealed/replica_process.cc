@@ -120,7 +120,7 @@ pid_t Start(const Birth& birth) {
   return child;
 }
 #else
-// As fork, without a copy of the parent's memory, which takes longer than all the rest. The parent
+// Forks without a copy of the parent's memory, which takes longer than all the rest. The parent
 // waits until the child has become the program.
 pid_t Start(Birth birth) {
   constexpr std::size_t kStackBytes = std::size_t{256} << 10;

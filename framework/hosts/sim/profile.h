@@ -83,7 +83,7 @@ struct Profile {
   // of 5 % is its own. The handbook's decisions on costs have the measurement.
   static Profile TeachingLowJitter();
 
-  // The same with realistic variation of disks and network: the mean wait for 2 of 3 grows when the
+  // Teaching with realistic variation of disks and network: the mean wait for 2 of 3 grows when the
   // spare is gone.
   static Profile TeachingRealistic();
 

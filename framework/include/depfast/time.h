@@ -16,7 +16,7 @@ using Duration = std::chrono::nanoseconds;
 // A moment: the time since the host's epoch (the start of the simulation, or the machine's boot).
 using Time = std::chrono::nanoseconds;
 
-// As a timeout: wait for ever. As a moment: never.
+// A timeout that waits for ever, and a moment that never comes.
 inline constexpr Duration kForever = Duration::max();
 inline constexpr Time kNever = Time::max();
 

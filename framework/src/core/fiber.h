@@ -17,7 +17,7 @@
 #include <utility>
 
 #ifdef _LIBCPP_VERSION
-// Of the Itanium C++ ABI (section 2.2.2), and missing from this library's header.
+// A part of the Itanium C++ ABI (section 2.2.2) that this library's header lacks.
 namespace __cxxabiv1 {
 struct __cxa_eh_globals;
 extern "C" __cxa_eh_globals* __cxa_get_globals() noexcept;

@@ -55,7 +55,7 @@ struct WaitStatistics::State {
   }
   std::size_t Add(const Task& task, const Event& event, Time now);
   void Answer(std::uint64_t task, Time came);
-  // As if each had its answer now.
+  // Takes each open call for answered now.
   void AnswerOpen(Time now);
 
   std::map<Key, std::size_t> row_of;

@@ -129,7 +129,7 @@ TEST_F(ChaosTest, AFailureThatDoesNotRepeatIsTold) {
   EXPECT_NE(failures.front().find("does not repeat"), std::string::npos) << failures.front();
 }
 
-// As a student's assertion in a replica that is restarted.
+// Stands for a student's assertion in a replica that is restarted.
 void AbortAtTheSecondCrash(Chaos& chaos) {
   int crashes = 0;
   for (const faults::Fault& fault : chaos.plan()) {

@@ -191,7 +191,7 @@ void ElectionChecker::OnSentVoteRequest(PeerId replica, PeerId to, CallId call,
 
 void ElectionChecker::OnCampaign(PeerId replica) {
   Replica& candidate = At(replica);
-  // The same campaign's next request, or a message of the same step that came after the decision.
+  // This campaign's next request, or a message of the step that came after the decision.
   if (candidate.waits_since == candidate.step) return;
   const Duration waited = candidate.step - candidate.waits_since;
   candidate.waits_since = candidate.step;

@@ -17,7 +17,7 @@ void VisitBody(const DecodedFrame& frame, const Function& visit) {
   if (const auto body = DecodeBody<Body>(frame.body, error)) visit(*body);
 }
 
-// The same for the frame of a reply.
+// Visits the body of a reply's frame.
 template <typename Message, typename Function>
 void VisitReply(const DecodedFrame& frame, const Function& visit) {
   VisitBody<Message, typename Message::Reply>(frame, visit);

@@ -84,7 +84,7 @@ class LogChecker {
   // Whether some replica has applied this command.
   virtual bool HasApplied(const CommandDigest& command) const = 0;
 
-  // Of a log with a fast and a slow way to commit (SAUCR's modes): whether it is in the fast one,
+  // For a log with a fast and a slow way to commit (SAUCR's modes): whether it is in the fast one,
   // and the number of entries that it has committed in the slow one. Others are always in a fast
   // one.
   virtual bool IsFast() const { return true; }
@@ -109,7 +109,7 @@ class LogChecker {
 
   // The first violated invariant, as a sentence; empty if none was violated.
   virtual std::string FirstViolation() const = 0;
-  // The same of those that may lose or change data. Other rules are about progress: a violation
+  // The first violation that may lose or change data. Other rules are about progress: a violation
   // fails a test, and costs no more than that.
   virtual std::string FirstSafetyViolation() const { return FirstViolation(); }
 };

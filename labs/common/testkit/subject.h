@@ -51,8 +51,8 @@ using MakeSubject = std::function<Subject(sim::Simulator& simulator, testkit::Hi
 Subject SubmitSubject(std::unique_ptr<LogChecker> log, sim::Simulator& simulator,
                       const ClientLoad& load, int targets = 1);
 
-// What a lab's measuring program measures, by the mix of the load's commands: "" if the lab has one
-// load. Each such program links one definition of this function (failslow_measure).
+// The subjects of a lab's measuring program, by the mix of the load's commands: "" if the lab has
+// one load. Each such program links one definition of this function (failslow_measure).
 std::map<std::string, MakeSubject> MeasuredSubjects();
 
 }  // namespace depfast

@@ -18,7 +18,7 @@ class SubmitWorld : public LogWorld {
  public:
   static constexpr std::size_t kCommandBytes = 100;
 
-  // As LogWorld: it does not start the replicas.
+  // Does not start the replicas, as LogWorld.
   SubmitWorld(const testkit::ClusterOptions& options, const MakeChecker& make_checker,
               const ClientOptions& of_client = {});
 
@@ -37,7 +37,7 @@ class SubmitWorld : public LogWorld {
   std::uint64_t acknowledged() const { return acknowledged_.size(); }
   std::uint64_t submitted() const { return submitted_; }
 
-  // As in LogWorld, and no acknowledged command is missing. With one leader none was applied twice.
+  // LogWorld's, and no acknowledged command is missing. With one leader none was applied twice.
   testing::AssertionResult AllInvariantsHold() const;
 
   SubmitClient client;

@@ -31,7 +31,7 @@ struct Ask {
   }
 };
 
-// The same with a reply of another type than the caller expects.
+// A question whose reply has another type than the caller expects.
 template <typename ReplyType>
 struct AskGarbled : Ask {
   using Reply = ReplyType;

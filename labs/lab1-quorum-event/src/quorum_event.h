@@ -74,7 +74,7 @@ class QuorumEvent : public Event {
   std::string Describe() const override;
 
  protected:
-  // What Event::Wait does for its caller.
+  // Does the work of Event::Wait.
   // Waits for the decision. Returns at once if there is one. A wait of zero times out like any
   // other. A timeout leaves the event usable: votes go on counting, and it can be waited for again.
   Outcome DoWait(Duration timeout) override;

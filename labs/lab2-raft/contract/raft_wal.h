@@ -45,7 +45,7 @@ std::string EncodeHardState(const HardState& state);
 std::string EncodeEntries(const RaftLog& log, std::uint64_t first_index);
 // A whole new log file.
 std::string EncodeWal(const HardState& state, const RaftLog& log);
-// The same without the entries up to `base_index`. Requires: log.Knows(base_index).
+// A whole new log file without the entries up to `base_index`. Requires: log.Knows(base_index).
 std::string EncodeWal(const HardState& state, const RaftLog& log, std::uint64_t base_index);
 
 // The state that the records of a log file describe.
@@ -60,7 +60,7 @@ struct WalState {
   // damage may have been acknowledged, so they must not be cut off.
   [[nodiscard]] std::size_t Recover(std::string_view bytes);
 
-  // The same for the next part of a file that is still written to. Its last record may be there in
+  // Reads the next part of a file that is still written to. Its last record may be there in
   // part, so the bytes behind the whole records are not looked at. `on_entries`, if given, is
   // called with the first index of each entries record, once the record is taken in.
   std::size_t Read(std::string_view bytes,

@@ -42,7 +42,7 @@ class RaftChecker : public sim::Observer, public LeaderLogChecker, public Violat
   explicit RaftChecker(const sim::GroupView& group, testkit::History* history = nullptr,
                        Machine machine = Machine::kTally,
                        Persistence persistence = Persistence::kRequired);
-  // The same with a rule of its own for what is committed. Requires: it is not null.
+  // A checker with its own rule for what is committed. Requires: it is not null.
   RaftChecker(const sim::GroupView& group, testkit::History* history, Machine machine,
               std::unique_ptr<const Durability> durability);
 
@@ -142,7 +142,7 @@ class RaftChecker : public sim::Observer, public LeaderLogChecker, public Violat
     std::map<std::pair<PeerId, CallId>, Request> requests;  // received and not yet answered
     // Since it started, in messages of either direction, and not yet applied: by (index, term).
     std::map<std::pair<std::uint64_t, std::uint64_t>, CommandDigest> entries;
-    // The same of snapshots, by the last entry: the bytes without a gap, and whether that is all.
+    // Snapshots by their last entry: the bytes without a gap, and whether that is all.
     std::map<std::uint64_t, std::pair<std::uint64_t, bool>> snapshots;
   };
 

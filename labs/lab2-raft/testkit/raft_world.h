@@ -31,7 +31,7 @@ class RaftWorld : public SubmitWorld {
 
   void SubmitOneLarge() { SubmitOne(kLargeCommandBytes); }
 
-  // As Commit, with `bytes` of commands in all, each of kLargeCommandBytes.
+  // Commits `bytes` of commands in all, each of kLargeCommandBytes.
   testing::AssertionResult CommitBytes(std::size_t bytes, Duration at_most = 20s);
 
   // Runs until every replica that is up has applied all acknowledged commands.

@@ -12,7 +12,7 @@
 namespace depfast::kv {
 namespace {
 
-// As Redis reads integers: no sign but '-', no leading zero, no space; nothing if it is not one.
+// An integer as Redis reads it: no sign but '-', no leading zero, no space; nothing for other text.
 std::optional<std::int64_t> IntegerOf(const std::string& text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

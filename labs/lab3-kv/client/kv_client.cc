@@ -16,7 +16,7 @@ std::string EncodePut(CallId call, const Dependency& client, std::string_view ke
   return Encode(call, client, KvRequest{{"SET", std::string(key), std::string(value)}, 0});
 }
 
-// As a proposer forwards it: the replica that gets it executes it, and passes it on to nobody.
+// A put that a proposer forwards: its receiver executes it, and passes it on to nobody.
 std::string EncodeForwardedPut(CallId call, const Dependency& client, std::string_view key,
                                std::string_view value) {
   return Encode(call, client, KvRequest{{"SET", std::string(key), std::string(value)}, client.id});

@@ -56,7 +56,7 @@ class Audits {
     }
   }
 
-  // As a log that tells the store what comes, and writes a snapshot meanwhile.
+  // Acts for a log that tells the store what comes, and writes a snapshot meanwhile.
   KvExecuteReply Execute(const KvExecute& request) {
     KvExecuteReply reply;
     StateMachine& machine = store_;  // a store may use the names of its base for others

@@ -147,7 +147,7 @@ class ObjectCheck {
   }
 
  private:
-  // Of the history up to `until`: what has not ended by then has no answer yet.
+  // Searches the history up to `until`: what has not ended by then has no answer yet.
   SearchResult SearchUntil(Time until) {
     SearchProblem problem;
     completed_.clear();

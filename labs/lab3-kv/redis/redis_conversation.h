@@ -110,7 +110,7 @@ class RedisConversation final : public real::Conversation,
   bool TryServe(Command& command);
   // The reply to a command of a transaction, which is refused; nothing if it is of none.
   std::optional<Reply> RefuseTransaction(const Command& command);
-  // As TryServe, of a command that the port does not answer by itself. Requires: no increment_.
+  // Serves a command that the port does not answer by itself. Requires: no increment_.
   bool TryStore(Command& command);
   bool TryIncrement(const Command& command);
   void Ask(Command command);

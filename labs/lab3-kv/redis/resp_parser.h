@@ -41,7 +41,7 @@ class RespParser {
 
   // Bytes that wait to become commands.
   std::size_t buffered() const { return buffer_.size() - begin_; }
-  // The same with the arguments of the command under way.
+  // Those bytes, and the arguments of the command under way.
   std::size_t unfinished() const { return buffered() + taken_bytes_; }
 
  private:

@@ -35,7 +35,7 @@ class KvClient {
   // unknown is sent again if it only reads.
   void Execute(const Command& command, Done done);
 
-  // The same for a command in a session, which may be sent again even if it may have been executed:
+  // Executes a command in a session, which may be sent again even if it may have been executed:
   // until `give_up` it is, at any replica. Requires: command is SESSION id seq ...
   void ExecuteInSession(const Command& command, Done done);
 

@@ -38,15 +38,15 @@ class KvWorld : public LogWorld {
   // the outcome is unknown.
   Reply Do(const Command& command);
   Reply Do(const std::string& line) { return Do(Words(line)); }
-  // The same at one replica, once.
+  // Does it at one replica, once.
   Reply DoAt(PeerId replica, const Command& command);
-  // The same in a session: sent again until there is a reply.
+  // Does it in a session: sent again until there is a reply.
   Reply DoInSession(std::int64_t session, std::uint64_t sequence, const std::string& line);
 
-  // As LogWorld's. Then audits, if snapshots are audited.
+  // LogWorld's, then audits, if snapshots are audited.
   PeerId WaitForProposer(Duration at_most = 3s);
 
-  // As LogWorld's, after an audit. The rules of the store have held (KvChecker). If snapshots are
+  // LogWorld's, after an audit. The rules of the store have held (KvChecker). If snapshots are
   // audited, they hold the state, and replicas that have applied the same entries have the same
   // state. The end of every test.
   testing::AssertionResult AllInvariantsHold();
@@ -71,7 +71,7 @@ class KvWorld : public LogWorld {
              std::function<void(const KvOutcome&)> then = nullptr);
   const KvHistory& operations() const { return operations_; }
 
-  // As AllInvariantsHold, and the history of Start is linearizable. The number of operations that
+  // AllInvariantsHold, and the history of Start is linearizable. The number of operations that
   // were checked is added to the test's property "operations".
   testing::AssertionResult IsLinearizable();
 

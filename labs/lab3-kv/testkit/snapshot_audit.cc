@@ -14,7 +14,7 @@ namespace {
 constexpr int kReplicas = 3;
 constexpr PeerId kFresh = 0;
 constexpr Duration kAtMost = 20s;
-// Of the commands in one request.
+// Bytes of the commands in one request.
 constexpr std::size_t kBytesAtOnce = std::size_t{2} << 20;
 // A snapshot has about this number of pieces, so that commands come between them.
 constexpr std::size_t kPieces = 20;

@@ -31,7 +31,7 @@ class SnapshotAudit {
   // the end of a sentence about its replica; empty if there is none. Requires: the entries up to
   // `index` were added.
   std::string WhyNot(std::uint64_t index, const std::string& snapshot);
-  // The same of one that may be the state after any entry.
+  // Judges a snapshot that may be the state after any entry.
   std::string WhyNotRestored(const std::string& snapshot);
 
  private:

@@ -151,7 +151,7 @@ class SaucrChecker final : public sim::Observer,
     SaucrDisk disk;
     std::map<std::pair<PeerId, CallId>, Asked> asked;
     Leading leading;
-    // Of its present run.
+    // Facts of its present run.
     bool lost_entries = false;  // by the markers that it has found
     Lives lives_found;          // on its disk
     std::map<PeerId, LleReply> lle_answers;

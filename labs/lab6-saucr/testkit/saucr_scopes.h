@@ -74,7 +74,7 @@ inline const Scope kAnOverwrittenLog{
 inline const Scope kARoundWithoutAll{
     .entries = 2,
     .begin = Then(kHasOneEntry, {"replica 0 proposes (1,2) to 1", "replica 0 buffers (1,2)"})};
-// As W6, and the next round names replica 2 again.
+// W6, and the next round names replica 2 again.
 inline const Scope kALaterRoundWithAll{
     .entries = 3,
     .begin = Then(kHasOneEntry, {"replica 0 proposes (1,2) to 1", "replica 0 buffers (1,2)",

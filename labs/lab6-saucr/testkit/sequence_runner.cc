@@ -169,7 +169,7 @@ class Run {
     return true;
   }
 
-  // Of the whole log, unsynced bytes included. So few commands need no snapshot.
+  // Commands of the whole log, unsynced bytes included. They are few, and need no snapshot.
   std::set<CommandDigest> CommandsOf(PeerId replica) {
     std::set<CommandDigest> commands;
     const auto& files = cluster_.simulator().disk(replica).files();

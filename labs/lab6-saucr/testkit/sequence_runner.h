@@ -31,7 +31,7 @@ struct SequenceResult {
   // The outcome that the system's ideal model has, with the order of crashes of this run. Of a log
   // in memory: whether commands are committed; IdealMemory tells of losses.
   Verdict ideal = Verdict::kCorrect;
-  // Of the rules of SaucrChecker and AnswerChecker, as sentences; empty if none was broken.
+  // Broken rules of SaucrChecker and AnswerChecker, as sentences; empty if none was broken.
   std::string violation;
   std::string safety_violation;
   SaucrChecker::Coverage coverage;

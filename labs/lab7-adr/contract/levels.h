@@ -19,7 +19,7 @@ enum class Resource : std::uint8_t { kProcessor, kDisk, kNetwork };
 struct Levels {
   Level processor = Level::kWell;
   Level disk = Level::kWell;
-  // Of the round trips to each other replica. One that is missing is well.
+  // Levels of the round trips to each other replica. One that is missing is well.
   std::map<PeerId, Level> links = {};
   MSGPACK_DEFINE(processor, disk, links)
 };

@@ -81,7 +81,7 @@ class ProcessorVital {
  public:
   explicit ProcessorVital(const ProcessorMeter& meter) : meter_(meter) {}
 
-  // Of steps that took this time, and had this cost. It is rounded to a power of two, in ms: up
+  // The value of steps with this time and cost. It is rounded to a power of two, in ms: up
   // from 1.25 times the lower one. Beside other programs it drifts, and no command notices.
   // Requires: cost > 0.
   static Duration Value(Duration took, Duration cost);

@@ -9,7 +9,7 @@
 namespace depfast::adr {
 namespace {
 
-// Of document 004. Table 4 has no number of warnings: it is that of Table 3.
+// A pair of document 004. Table 4 has no number of warnings: it is that of Table 3.
 struct NamedPair {
   const char* name;
   StaticThresholds thresholds;

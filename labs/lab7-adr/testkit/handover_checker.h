@@ -22,7 +22,7 @@ enum class HandoverInvariant : std::uint8_t {
   kRest,          // a replica rests after each hand-over that it has sent or obeyed (H5)
 };
 
-// As Violations asks for them.
+// The three answers that Violations asks for.
 bool IsSafety(HandoverInvariant invariant);
 const char* ToString(HandoverInvariant invariant);
 std::string HandoutRule(HandoverInvariant invariant);

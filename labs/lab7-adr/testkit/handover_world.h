@@ -35,7 +35,7 @@ class HandoverWorld : public kv::KvWorld, private sim::Observer {
   // The replica names itself. `reports`: of its peers.
   void FindsItselfSlow(PeerId replica, const std::vector<PeerReport>& reports,
                        Resource resource = Resource::kProcessor);
-  // The same, with all peers well.
+  // The replica names itself, and all peers are well.
   void FindsItselfSlow(PeerId replica, Resource resource = Resource::kProcessor);
   void FindsNobodySlow(PeerId replica);
 

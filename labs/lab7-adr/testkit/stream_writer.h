@@ -39,7 +39,7 @@ struct Stretch {
 inline constexpr Stretch kUsual = {.lasting = 15s, .per_second = 1000, .value = 2ms};
 inline constexpr Stretch kFault = {.lasting = 4s, .per_second = 200, .value = 10ms};
 
-// The same for another time.
+// The stretch, for another time.
 constexpr Stretch Lasting(Stretch stretch, Duration lasting) {
   stretch.lasting = lasting;
   return stretch;
@@ -54,7 +54,7 @@ class StreamWriter {
   void Relax() { AddRun({.kind = PlantedRun::Kind::kNotSaturated}); }
   // Return the number of the stretch, from 0.
   std::size_t Add(const Stretch& stretch);
-  // Of these runs, one after the other, `times` times.
+  // Adds these runs, one after the other, `times` times.
   std::size_t Add(const std::vector<PlantedRun>& cycle, int times = 1);
 
   // All values so far, times `thousandths` / 1000. Requires: they can be divided.
@@ -73,8 +73,8 @@ class StreamWriter {
   PlantedStream stream_;
 };
 
-// Of a saturated replica: then the rules of 7B change no answer to those of 7A. `world`: the number
-// of the stream among the test's.
+// The stream of a saturated replica: the rules of 7B then change no answer of 7A. `world`: the
+// number of the stream among the test's.
 StreamWriter SaturatedWriter(std::uint64_t world);
 
 }  // namespace depfast::adr

@@ -842,7 +842,7 @@ void Raft::GiveUpCompaction() {
   compaction_->pieces = nullptr;
   compaction_ = nullptr;
   compacts_ = false;
-  // What is left of its files must not be the beginning of others.
+  // Its leftover files must not be the beginning of others.
   std::ignore = runtime_.storage().Remove(kNewSnapshotFile);
   std::ignore = runtime_.storage().Remove(kNewWalFile);
 }
@@ -854,7 +854,7 @@ void Raft::ChooseWhenToCompact() {
   compact_above_ = static_cast<std::size_t>(runtime_.RandomBetween(most / 2, most));
 }
 
-// As ReplaceFiles, for a leader's snapshot.
+// Replaces the files by a leader's snapshot.
 void Raft::PersistSnapshot() {
   std::ignore =
       runtime_.storage().Append(kNewSnapshotFile, EncodeSnapshot(snapshot_), Storage::Sync::kYes);

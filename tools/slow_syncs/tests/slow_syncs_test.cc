@@ -53,7 +53,7 @@ class SlowSyncsTest : public ::testing::Test {
       return Contents(task.path() / "syscall").starts_with(sleeps);
     });
   }
-  // Of all syncs, and of those that a fault made longer.
+  // Expects the number of all syncs, and of those that a fault made longer.
   void ExpectCounts(std::int64_t all, std::int64_t slow) const {
     std::array<std::int64_t, 2> counts{};
     std::ifstream(counts_, std::ios::binary).read(reinterpret_cast<char*>(&counts), sizeof counts);

@@ -14,7 +14,7 @@
 
 namespace depfast::saucr {
 
-// Of the conditions of document 003, Table 1: one client of a log in memory waits 328 us with the
+// The conditions of document 003, Table 1: one client of a log in memory waits 328 us with the
 // first, and 461 us with the second. Syncs are as long as fsync adds there.
 inline sim::Profile Table1(const char* name, Duration latency, Duration sync) {
   sim::Profile profile = sim::Profile::Lab();

@@ -169,7 +169,7 @@ class MemoryFiles::Ops final : public FileOps {
     for (const iovec& piece : pieces) {
       bytes.append(static_cast<const char*>(piece.iov_base), piece.iov_len);
     }
-    // As on a full disk: a part is written, and then nothing more.
+    // A full disk takes a part, and then nothing more.
     if (const int error = files_.Fails(Kind::kShortWrite)) {
       files_.failing_ = {Kind::kWrite, -error};
       bytes.resize(bytes.size() / 2);

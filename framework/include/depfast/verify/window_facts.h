@@ -113,8 +113,8 @@ inline constexpr int kPresenceSlots = 10;
 struct PeerPresence {
   PeerId peer = kNobody;
   std::uint32_t slots_answered = 0;  // of kPresenceSlots: with at least one answer
-  // Of the answers to calls that carried entries. Others wait for no disk, so they say nothing of a
-  // slow one. Of all answers if no call of the window carried entries.
+  // Latency of answers to calls that carried entries. Others wait for no disk, so they say nothing
+  // of a slow one. All answers count if no call of the window carried entries.
   LatencyHistogram latency{};
   MSGPACK_DEFINE(peer, slots_answered, latency)
 };

@@ -147,7 +147,7 @@ class JavaAdr final : public Detector {
 
 // ---- TiKV's slow score (components/health_controller, slow_score.rs) ----
 
-// Of 1 to 100. A round with a tenth of late operations doubles it. Leaders leave at 80.
+// A score of 1 to 100. A round with a tenth of late operations doubles it. Leaders leave at 80.
 class SlowScore final : public Detector {
  public:
   Level Update(Time now, Duration value) override {

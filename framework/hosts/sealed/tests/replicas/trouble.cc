@@ -137,7 +137,7 @@ void ExecuteItself() {
   execve("/proc/self/exe", arguments, arguments);
 }
 
-// As the program was executed: the descriptor is gone, so another one takes its number.
+// Tries each descriptor: the program's own is gone, so another one has its number.
 void ExecuteADescriptor() {
   char* const arguments[] = {nullptr};
   for (int each = 0; each < 4096; ++each) {
