@@ -40,7 +40,6 @@ RELEASE = "release build"
 ASAN = "sanitizer build"
 CLANG = "clang build"
 
-# --8<-- [start:style]
 STYLE = (
     Step("Python format", style.python_format),
     Step("Python lint", style.python_lint),
@@ -52,10 +51,8 @@ STYLE = (
     Step("labs: classes of 20 fields at most", given.fields),
     Step("tests: no assertions in a loop over nothing", assertion_loops.run),
 )
-# --8<-- [end:style]
 
 # For each commit, once the kit is built.
-# --8<-- [start:quick]
 QUICK_STEPS = (
     *STYLE,
     Step("Python tests without clusters, browsers and builds", suites.quick_python_tests),
@@ -63,9 +60,7 @@ QUICK_STEPS = (
     Step("C++ tests of the runtime", suites.ctest("release", cmake.RUNTIME), needs=RELEASE),
     Step("reference: one seed of each test", seeds.quick, needs=RELEASE),
 )
-# --8<-- [end:quick]
 
-# --8<-- [start:steps]
 STEPS = (
     *STYLE,
     Step("Python tests", suites.python_tests),
@@ -86,10 +81,8 @@ STEPS = (
     Step("the store under faults: linearizable", real_processes.store_rounds, needs=RELEASE),
     Step("determinism matrix", matrix.run, needs=RELEASE),
 )
-# --8<-- [end:steps]
 
 # Long steps whose results change rarely: only with --full.
-# --8<-- [start:full]
 FULL_STEPS = (
     Step("C++ lint", tidy.run, needs=RELEASE),
     Step(CLANG, suites.build("clang")),
@@ -108,7 +101,6 @@ FULL_STEPS = (
     Step("handbook: the documents' figures", sweep.reproduced_results, needs=RELEASE),
     Step("handbook: benchmarks of labs", sweep.benchmarks_of_labs, needs=RELEASE),
 )
-# --8<-- [end:full]
 
 
 @dataclass(frozen=True)
