@@ -26,9 +26,13 @@ SCRIPTS_DIRECTORY = "autograder/gradescope"
 
 NOT_FOR_A_GRADE = (
     *tree.LEFT_OUT,
+    "*.md",
+    ".clang-*",
+    ".devcontainer/*",
     ".dockerignore",  # of docker-compose.yml's images: an image of the assignment needs the key
-    ".github/*",
+    ".git*",
     "autograder/failslow/extras/*",
+    "docker-compose.yml",
     "fault-scripts/*",
     "reference-solutions/*/alternatives/*",
     "reference-solutions/*/given/*",
