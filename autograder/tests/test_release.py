@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,56 +35,41 @@ KIT = this_kit()
 REFERENCE = "reference-solutions/lab2-raft/raft.cc"
 HIDDEN = "autograder/hidden/lab2-raft/elections_test.cc"
 COMMANDS = {
-    "tour",
-    "test",
-    "replay",
-    "debug",
-    "explore",
-    "submit",
-    "diagnose",
-    "cluster",
-    "faults",
-    "install",
-    "doctor",
+    *("tour", "test", "replay", "debug", "explore", "submit", "diagnose"),
+    *("cluster", "faults", "install", "doctor"),
 }
 LIBRARY = Path("labs/lab3-kv/answers") / machine.platform_name() / "libkv_answers.a"
 GIVEN_HALF = Path("labs/lab6-saucr/answers") / machine.platform_name() / "libsaucr_base.a"
 
 
-def released_to(scratch: Path, labs: Sequence[str] | None, with_clusters: bool = True) -> Kit:
-    """This checkout's release, with a stand-in for the library of answers."""
-    library = scratch / LIBRARY.name
-    library.write_bytes(b"!<arch>\n")
+def released_to(scratch: Path, *labs: str, with_clusters: bool = True) -> Kit:
+    """This checkout's release, with a stand-in for the libraries of answers."""
+
+    def build(_: Kit, name: str) -> dict[str, Path]:
+        return {machine.platform_name(): write(scratch / f"lib{name}.a", "!<arch>\n")}
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(processors, "check_compilers", lambda: None)
-        patch.setattr(
-            students,
-            "build_answers",
-            lambda _, left_out: {
-                str(path): library
-                for path in (LIBRARY, GIVEN_HALF)
-                if path.parts[1] not in {lab.directory for lab in left_out}
-            },
-        )
-        options = students.Options(labs, False, with_clusters)
+        patch.setattr(processors, "build_library", build)
+        options = students.Options(labs or None, False, with_clusters)
         students.write(KIT, scratch / "kit", options, lambda _: None)
     return Kit(scratch / "kit")
 
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> Kit:
-    return released_to(tmp_path_factory.mktemp("release"), None)
+    return released_to(tmp_path_factory.mktemp("release"))
 
 
 @pytest.fixture(scope="module")
 def first_labs(tmp_path_factory: pytest.TempPathFactory) -> Kit:
-    return released_to(tmp_path_factory.mktemp("first"), ["lab2", "lab1"])
+    return released_to(tmp_path_factory.mktemp("first"), "lab2", "lab1")
 
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Kit:
     """A release without clusters."""
-    return released_to(tmp_path_factory.mktemp("simulated"), None, with_clusters=False)
+    return released_to(tmp_path_factory.mktemp("simulated"), with_clusters=False)
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +86,33 @@ def write(file: Path, text: str) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
     return file
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
+    """A small checkout with a secret, whose release needs no build."""
+    kit = Kit(tmp_path / "checkout")
+    secret = "".join(f"int the_secret_of_line_{number}();\n" for number in range(9))
+    files = {
+        "reference-solutions/lab1/quorum.cc": secret,
+        "labs/lab1/src/quorum.cc": "// Write me.\n",
+        "labs/lab1-quorum-event/lab.yaml": LAB1_YAML,
+        "labs/lab2-raft/lab.yaml": LAB2_YAML,
+        "autograder/failslow/__main__.py": "",
+        students.COMMANDS: "# Commands\n",
+        ".gitignore": "build/\n",
+    }
+    for name, text in files.items():
+        write(kit.root / name, text)
+    git(tmp_path, "init", "-q", str(kit.root))
+    git(kit.root, "add", "--all")
+    git(kit.root, "commit", "-q", "-m", "all")
+    monkeypatch.setattr(processors, "check_compilers", lambda: None)
+    return kit
+
+
+def release(kit: Kit, out: Path, *labs: str, with_handbook: bool = False) -> students.Written:
+    return students.write(kit, out, students.Options(labs or None, with_handbook), lambda _: None)
 
 
 # --- The proof ---
@@ -148,16 +160,6 @@ def test_a_copied_answer_is_found(name: str, secrets: Mapping[str, str], tmp_pat
     assert {leak.place for leak in found} == {"innocent.txt"}
 
 
-def one_line(secrets: Mapping[str, str]) -> tuple[str, str]:
-    """A line of code of a reference, with marks that HTML writes in another way; and its file."""
-    return next(
-        (line, name)
-        for line, name in secrets.items()
-        if name.startswith("reference-solutions/") and name.endswith(".cc")
-        if "<" in line and "&" in line and line.endswith(";")
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "around"),
     [
@@ -172,7 +174,12 @@ def one_line(secrets: Mapping[str, str]) -> tuple[str, str]:
 def test_a_quoted_line_is_found(
     name: str, around: str, secrets: Mapping[str, str], tmp_path: Path
 ) -> None:
-    line, source = one_line(secrets)
+    line, source = next(
+        (line, name)
+        for line, name in secrets.items()
+        if name.startswith("reference-solutions/") and name.endswith(".cc")
+        if "<" in line and "&" in line and line.endswith(";")
+    )
     escaped = line.replace("&", "&amp;").replace("<", "&lt;").replace("const", "<b>const</b>")
     write(tmp_path / name, around.format(line=line, html=escaped))
     (leak,) = leaks.find(secrets, tmp_path)
@@ -358,26 +365,22 @@ def test_without_clusters_their_commands_say_so(simulated: Kit) -> None:
     assert "compose" not in (simulated.root / "README.md").read_text()
 
 
-FIRST, BOTH = ["lab1"], ["lab1", "lab2"]
-
-
 def commits_of(out: Path) -> list[str]:
     return git(out, "log", "--format=%H").split()
 
 
 def test_more_labs_are_a_commit_on_top(checkout: Kit, tmp_path: Path) -> None:
     out, student = tmp_path / "out", tmp_path / "student"
-    assert release(checkout, out, FIRST).is_new
+    assert release(checkout, out, "lab1").is_new
     assert not (out / "labs/lab2-raft").exists()
     (first,) = commits_of(out)
     git(tmp_path, "clone", "-q", str(out), str(student))
     write(student / "labs/lab1/src/quorum.cc", "mine")
     write(out / "build/ignored", "kept")
-    written = release(checkout, out, BOTH)
-    assert (written.labs, written.is_new) == (BOTH, True)
+    written = release(checkout, out)
+    assert (written.labs, written.is_new) == (["lab1", "lab2"], True)
     assert commits_of(out)[1:] == [first]
     assert git(out, "diff", "--name-only", first).split() == ["labs/lab2-raft/lab.yaml"]
-    assert (out / "labs/lab2-raft/lab.yaml").is_file()
     assert (out / "build/ignored").read_text() == "kept"
     git(student, "pull", "-q")
     assert (student / "labs/lab2-raft/lab.yaml").is_file()
@@ -390,11 +393,9 @@ def test_the_same_labs_again_are_a_commit_if_a_file_has_changed(
     out = tmp_path / "out"
     release(checkout, out)
     before = commits_of(out)
-    assert not release(checkout, out, BOTH).is_new
+    assert not release(checkout, out, "lab1", "lab2").is_new
     assert commits_of(out) == before
     write(checkout.root / "labs/lab1/src/quorum.cc", "// Write it.\n")
-    (checkout.root / "library.a").unlink()
-    write(checkout.root / "library.a", "new")
     assert release(checkout, out).is_new
     assert commits_of(out)[1:] == before
     assert (out / "labs/lab1/src/quorum.cc").read_text() == "// Write it.\n"
@@ -405,39 +406,23 @@ def test_a_release_over_something_else_is_refused_and_keeps_it(
 ) -> None:
     out = tmp_path / "out"
 
-    def refused(labs: Sequence[str] = BOTH) -> str:
+    def refused(*labs: str) -> str:
         before = commits_of(out)
         with pytest.raises(CannotDo, match=f"^{re.escape(str(out))} ") as caught:
-            release(checkout, out, labs)
+            release(checkout, out, *labs)
         assert commits_of(out) == before
         return str(caught.value).removeprefix(f"{out} ")
 
-    release(checkout, out, BOTH)
-    assert refused(FIRST) == "has lab2: name all of its labs in --labs, too"
+    release(checkout, out)
+    assert refused("lab1") == "has lab2: name all of its labs in --labs, too"
     added = write(out / "labs/lab1/notes", "mine")
     assert refused() == "has changes: commit them in a clone, or remove them"
-    assert added.read_text() == "mine"
     git(out, "add", "--all")
     git(out, "commit", "-q", "-m", repository.MESSAGE)
     assert refused() == "is no release of this kit: its latest commit is another one"
     assert added.read_text() == "mine"
     git(out, "reset", "-q", "--hard", "HEAD~")
-    assert not release(checkout, out, BOTH).is_new
-
-
-def test_a_leak_in_a_later_release_leaves_the_earlier_one(checkout: Kit, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    release(checkout, out)
-    before = {*leaks.git_objects(out)}
-    secret = "int the_secret_of_line_10();"
-    write(checkout.root / "reference-solutions/lab1/more.h", secret)
-    git(checkout.root, "add", "--all")
-    handbook = write(tmp_path / "handbook/index.html", f"<pre>{secret}</pre>")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(students, "build_handbook", lambda *_: handbook.parent)
-        with pytest.raises(CannotDo, match="would show 1 secret lines"):
-            release(checkout, out, with_handbook=True)
-    assert {*leaks.git_objects(out)} == before
+    assert not release(checkout, out).is_new
 
 
 # --- Processors ---
@@ -512,9 +497,9 @@ def test_given_headers_are_no_leak_and_sources_are(
     header = "reference-solutions/lab1/quorum.h"
     write(checkout.root / header, "class TheCountingOfVotes { int of_everybody_; };\n")
     git(checkout.root, "add", "--all")
+    content = (checkout.root / header).read_bytes()
     object_file = "labs/lab1/answers/any/quorum.o"
-    given = {object_file: b"\0object", "labs/lab1/answers/any/quorum.h": b""}
-    given["labs/lab1/answers/any/quorum.h"] = (checkout.root / header).read_bytes()
+    given = {object_file: b"\0object", "labs/lab1/answers/any/quorum.h": content}
     monkeypatch.setattr(catch_up, "files", lambda *_: given)
     with pytest.raises(CannotDo, match="would show 1 secret lines"):
         release(checkout, tmp_path / "out")
@@ -534,7 +519,7 @@ def test_a_lab_on_the_reference_begins_with_the_references_raft(
     lab7 = replace(labs.get("lab7"), base="reference")
     monkeypatch.setattr(catch_up, "load_labs", lambda _: Labs(labs.by_id | {"lab7": lab7}))
     assert [*catch_up.starts(KIT)] == ["labs/lab7-adr/src/raft.h", "labs/lab7-adr/src/raft.cc"]
-    assert catch_up.starts(KIT, left_out=[lab7]) == {}
+    assert catch_up.starts(KIT, left_out=["lab7"]) == {}
 
 
 def test_a_file_that_a_lab_begins_with_is_no_leak_in_its_place_alone(
@@ -556,44 +541,10 @@ def test_a_file_that_a_lab_begins_with_is_no_leak_in_its_place_alone(
 # --- Refusals ---
 
 
-@pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
-    """A small checkout with a secret, whose release needs no build."""
-    kit = Kit(tmp_path / "checkout")
-    secret = "".join(f"int the_secret_of_line_{number}();\n" for number in range(9))
-    write(kit.root / "reference-solutions/lab1/quorum.cc", secret)
-    write(kit.root / "labs/lab1/src/quorum.cc", "// Write me.\n")
-    for name, text in (("lab1-quorum-event", LAB1_YAML), ("lab2-raft", LAB2_YAML)):
-        write(kit.labs / name / "lab.yaml", text)
-    write(kit.root / ".gitignore", "build/\n")
-    write(kit.root / "docker-compose.yml", "")
-    write(kit.root / "autograder/failslow/__main__.py", "")
-    write(kit.root / students.COMMANDS, "# Commands\n")
-    write(kit.root / "library.a", "")
-    git(tmp_path, "init", "-q", str(kit.root))
-    git(kit.root, "add", "--all")
-    git(kit.root, "commit", "-q", "-m", "all")
-    monkeypatch.setattr(processors, "check_compilers", lambda: None)
-    monkeypatch.setattr(
-        students, "build_answers", lambda kit, _: {"any/library.a": kit.root / "library.a"}
-    )
-    monkeypatch.setattr(catch_up, "needed", lambda *_: {})
-    monkeypatch.setattr(catch_up, "starts", lambda *_: {})
-    return kit
-
-
-def release(
-    kit: Kit, out: Path, labs: Sequence[str] | None = None, with_handbook: bool = False
-) -> students.Written:
-    return students.write(kit, out, students.Options(labs, with_handbook), lambda _: None)
-
-
 def test_only_files_that_git_tracks_are_given(checkout: Kit, tmp_path: Path) -> None:
     write(checkout.root / "labs/lab1/src/scratch.cc", "mine")
     release(checkout, tmp_path / "out")
-    assert [path.name for path in sorted((tmp_path / "out/labs/lab1/src").iterdir())] == [
-        "quorum.cc"
-    ]
+    assert [path.name for path in (tmp_path / "out/labs/lab1/src").iterdir()] == ["quorum.cc"]
 
 
 def test_a_copy_among_the_given_files_is_refused(checkout: Kit, tmp_path: Path) -> None:
@@ -621,15 +572,20 @@ def test_a_function_of_another_labs_solution_is_refused(checkout: Kit, tmp_path:
 def test_a_line_in_the_handbook_is_refused(
     checkout: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(tmp_path / "handbook/index.html", "<pre><code>int the_secret_of_line_7();</code></pre>")
-    monkeypatch.setattr(students, "build_handbook", lambda *_: tmp_path / "handbook")
-    with pytest.raises(CannotDo, match=r"would show 1 secret lines") as caught:
-        release(checkout, tmp_path / "out", with_handbook=True)
-    assert "handbook/index.html" in caught.value.detail
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["checkout", "handbook"]
-    write(tmp_path / "handbook/index.html", "<p>Nothing</p>")
-    release(checkout, tmp_path / "out", with_handbook=True)
-    assert (tmp_path / "out/handbook/index.html").read_text() == "<p>Nothing</p>"
+    earlier = tmp_path / "earlier"
+    release(checkout, earlier)
+    before = {*leaks.git_objects(earlier)}
+    page = write(tmp_path / "handbook/index.html", "<pre>int the_secret_of_line_7();</pre>")
+    monkeypatch.setattr(students, "build_handbook", lambda *_: page.parent)
+    for out in (earlier, tmp_path / "out"):
+        with pytest.raises(CannotDo, match="would show 1 secret lines") as caught:
+            release(checkout, out, with_handbook=True)
+        assert "handbook/index.html" in caught.value.detail
+    assert {*leaks.git_objects(earlier)} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["checkout", "earlier", "handbook"]
+    page.write_text("<p>Nothing</p>")
+    release(checkout, earlier, with_handbook=True)
+    assert (earlier / "handbook/index.html").read_text() == "<p>Nothing</p>"
 
 
 def test_a_full_directory_is_refused_and_an_empty_one_is_used(
@@ -663,16 +619,12 @@ def test_bad_input_is_one_line(expect: Expect, kit: Kit, tmp_path: Path) -> None
 
 
 def test_imports_inside_functions_do_not_count(tmp_path: Path) -> None:
-    write(tmp_path / "p/__init__.py", "")
     write(tmp_path / "p/a.py", "import sys\nfrom p import b\nimport p.sub.d\n")
     write(tmp_path / "p/b.py", "def late():\n    from p import c\n")
-    write(tmp_path / "p/c.py", "")
-    write(tmp_path / "p/sub/__init__.py", "")
-    write(tmp_path / "p/sub/d.py", "")
-    found = [
-        path.relative_to(tmp_path / "p").as_posix() for path in imports.closure(tmp_path, ["p.a"])
-    ]
-    assert found == ["__init__.py", "a.py", "b.py", "sub/__init__.py", "sub/d.py"]
+    for name in ("__init__.py", "c.py", "sub/__init__.py", "sub/d.py"):
+        write(tmp_path / "p" / name, "")
+    found = {str(path.relative_to(tmp_path / "p")) for path in imports.closure(tmp_path, ["p.a"])}
+    assert found == {"__init__.py", "a.py", "b.py", "sub/__init__.py", "sub/d.py"}
 
 
 def test_the_lists_of_given_and_secret_files_do_not_meet() -> None:

@@ -180,18 +180,15 @@ def test_names_are_as_engines_take_them() -> None:
     assert all(map(image.NAME.fullmatch, (TAG, "failslow", "localhost:5000/a/b_c:v1.2", "a/b--c")))
 
 
-def test_the_dev_container_is_of_the_image(tmp_path: Path) -> None:
-    given = this_kit().root / students.DEV_CONTAINER
-    used = tmp_path / given.name
-    used.write_text(given.read_text())
-    students.use_image(used, TAG)
+def test_the_dev_container_is_of_the_image() -> None:
+    given, file = (this_kit().root / name for name in (students.DEV_CONTAINER, image.DOCKERFILE))
+    text = given.read_text()
     before, after = (
-        json.loads(re.sub(r"^ *//.*$", "", path.read_text(), flags=re.M)) for path in (given, used)
+        json.loads(re.sub(r"^ *//.*$", "", each, flags=re.M))
+        for each in (text, students.use_image(text, TAG))
     )
     build = before.pop("build")
     assert after == before | {"image": TAG}
-    assert (given.parent / build["dockerfile"]).resolve() == this_kit().root / image.DOCKERFILE
-    stages = re.findall(
-        r"^FROM \S+ AS (\S+)$", (this_kit().root / image.DOCKERFILE).read_text(), re.M
-    )
+    assert (given.parent / build["dockerfile"]).resolve() == file
+    stages = re.findall(r"^FROM \S+ AS (\S+)$", file.read_text(), re.M)
     assert stages == [build["target"], image.STAGE]

@@ -13,7 +13,9 @@ from failslow.base.kit import Kit
 from failslow.lab.labs import Lab, Labs
 from failslow.lab.submission import Submission, place
 
-NAME = re.compile(r"([\w:~]+)\(")
+FUNCTION = re.compile(r"^\w(?:.*|[\s\S]*?\n)\}$", re.M)
+MARKED = re.compile(rf"^//.*TODO.*\n((?://.*\n|(?:{FUNCTION.pattern})\n)+)", re.M)
+"""Functions below a comment with TODO, up to an empty line."""
 COMMENT = re.compile(r"//[^\n]*|/\*[\s\S]*?\*/")
 NAMED = 6
 """Functions that a remark names; it counts the others."""
@@ -78,20 +80,8 @@ def save_stubs(kit: Kit) -> None:
 
 def stubs_in(starter: str) -> dict[str, str]:
     """The code without blanks by the function's name. Requires: clang-format's layout."""
-    found: dict[str, str] = {}
-    marked, lines = False, list[str]()
-    for line in starter.splitlines():
-        if lines or (marked and re.match(r"\w", line)):
-            lines.append(line)
-            if line.endswith("}") and not line.startswith(" "):
-                code = "\n".join(lines)
-                name = NAME.search(code)
-                assert name, code
-                found[name[1]] = _packed(code)
-                lines = []
-        else:
-            marked = bool(line) and (marked or (line.startswith("//") and "TODO" in line))
-    return found
+    functions = (code for part in MARKED.findall(starter) for code in FUNCTION.findall(part))
+    return {code.partition("(")[0].split()[-1].lstrip("*&"): _packed(code) for code in functions}
 
 
 def _left(stubs: Stubs, files: dict[str, bytes], path: str) -> list[str]:

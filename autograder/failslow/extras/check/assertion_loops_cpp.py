@@ -1,16 +1,18 @@
 """Loops of assertions over what may be empty, in C++ tests: see assertion_loops.py.
 
-Reads the text alone: GoogleTest's macros, range-based loops and `EXPECT_TRUE(std::ranges::all_of`.
+Looks at GoogleTest's macros in range-based loops, and at `EXPECT_TRUE(std::ranges::all_of`.
 """
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-NOT_CODE = re.compile(
-    r"//[^\n]*|/\*.*?\*/|R\"\(.*?\)\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'", re.DOTALL
-)
+from failslow.extras.shared import cpp
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
 ASSERTION = re.compile(r"\b(?:EXPECT|ASSERT)_[A-Z_]+\([^;]*")
-FOR = re.compile(r"\bfor \(")
 ALL_OF = re.compile(r"_TRUE\(std::ranges::all_of\(([^,;]+),")
 GATHERED = re.compile(
     r"\b(\w+)\.(?:insert|emplace\w*|push_back)\(|\+\+(\w+)|\b(\w+)(?:\[[^;]*?\])? [|+]?= "
@@ -27,41 +29,33 @@ def in_text(text: str) -> list[int]:
     """The lines of the loops of a file with GoogleTest's assertions."""
     if not ASSERTION.search(text):
         return []
-    code = NOT_CODE.sub(lambda found: re.sub(r"[^\n]", "~", found[0]), text)
-    found = [(each.start(), each[1].strip(), each[0]) for each in ALL_OF.finditer(code)]
-    found += [each for each in _ranges(code) if ASSERTION.search(each[2])]
     return sorted(
-        code.count("\n", 0, start) + 1
-        for start, items, body in found
-        if not NEVER_EMPTY.match(items) and not _is_told(items, body, _around(code, start))
+        line
+        for each in _outermost(cpp.parse(text.encode()))
+        for line, items, body in _loops(each)
+        if not NEVER_EMPTY.match(items) and not _is_told(items, body, cpp.text(each))
     )
 
 
-def _ranges(code: str) -> Iterator[tuple[int, str, str]]:
-    """Where a range-based loop starts, its range and its body."""
-    for found in FOR.finditer(code):
-        end = _end(code, found.end() - 1)
-        head = code[found.end() : end - 1]
-        if " : " not in head or ";" in head.partition(" : ")[2]:
-            continue
-        end += len(code[end:]) - len(code[end:].lstrip())
-        stop = _end(code, end) if code[end] == "{" else code.index(";", end)
-        yield found.start(), head.rpartition(" : ")[2].strip(), code[end:stop]
+def _outermost(node: "Node") -> Iterator["Node"]:
+    """Functions, and classes of a fixture: a method asserts for the others."""
+    if node.type in {"function_definition", "class_specifier"}:
+        yield node
+    else:
+        for child in node.children:
+            yield from _outermost(child)
 
 
-def _end(code: str, start: int) -> int:
-    """Behind the bracket that closes the one at the start."""
-    depth = 0
-    for index in range(start, len(code)):
-        depth += (code[index] in "({") - (code[index] in ")}")
-        if depth == 0:
-            return index + 1
-    return len(code)
-
-
-def _around(code: str, start: int) -> str:
-    """The function around a place."""
-    return code[code.rfind("\n}\n", 0, start) + 1 : code.find("\n}\n", start)]
+def _loops(function: "Node") -> Iterator[tuple[int, str, str]]:
+    """The line of each loop that asserts, its range and its body."""
+    for node in cpp.nodes(function):
+        if node.type == "for_range_loop":
+            items, body = map(cpp.text, node.children[-3::2])
+            if ASSERTION.search(body):
+                yield cpp.line(node), items, body
+    code = cpp.text(function)
+    for found in ALL_OF.finditer(code):
+        yield cpp.line(function) + code.count("\n", 0, found.start()), found[1].strip(), found[0]
 
 
 def _is_told(items: str, body: str, function: str) -> bool:

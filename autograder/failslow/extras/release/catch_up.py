@@ -15,25 +15,23 @@ from failslow.build import cmake
 from failslow.build.compile import Options, build_submission, object_of
 from failslow.build.recipe import given, load_recipe
 from failslow.extras.release import processors
-from failslow.lab.labs import Lab, load_labs
+from failslow.lab.labs import Lab, Labs, load_labs
 from failslow.lab.reference import starting_files
 from failslow.lab.submission import SOURCES, collect, object_for, place
 
 
-def needed(kit: Kit, left_out: Collection[Lab] = ()) -> dict[str, tuple[Lab, Lab]]:
-    """By directory: the lab that is given, and one that is built on it. `left_out`: labs that
-    students do not get."""
+def needed(kit: Kit, left_out: Collection[str] = ()) -> dict[str, tuple[Lab, Lab]]:
+    """By directory: the lab that is given, and one that is built on it. `left_out`: ids of labs
+    that students do not get, here and below."""
     labs = load_labs(kit)
     return {
         each.directory: (each, lab)
-        for lab in labs.by_id.values()
-        if lab.base == "reference" and lab not in left_out
-        for each in labs.closure(lab)
-        if each is not lab
+        for lab in _on_reference(labs, left_out)
+        for each in labs.closure(lab)[:-1]
     }
 
 
-def headers(kit: Kit, left_out: Collection[Lab] = ()) -> set[str]:
+def headers(kit: Kit, left_out: Collection[str] = ()) -> set[str]:
     """Their paths in the checkout: an instructor has allowed their lines."""
     return {
         f"{kit.reference.relative_to(kit.root)}/{lab.directory}/{name}"
@@ -43,19 +41,18 @@ def headers(kit: Kit, left_out: Collection[Lab] = ()) -> set[str]:
     }
 
 
-def starts(kit: Kit, left_out: Collection[Lab] = ()) -> dict[str, bytes]:
+def starts(kit: Kit, left_out: Collection[str] = ()) -> dict[str, bytes]:
     """The contents of the files that labs begin with as a copy, by their paths in the kit. They are
-    answers to an earlier lab. `left_out`: labs that students do not get."""
+    answers to an earlier lab."""
     labs = load_labs(kit)
     return {
         f"labs/{lab.directory}/src/{name}": content
-        for lab in labs.by_id.values()
-        if lab.base == "reference" and lab not in left_out
+        for lab in _on_reference(labs, left_out)
         for name, content in starting_files(kit, labs, lab).items()
     }
 
 
-def files(kit: Kit, left_out: Collection[Lab] = ()) -> dict[str, bytes]:
+def files(kit: Kit, left_out: Collection[str] = ()) -> dict[str, bytes]:
     """The contents by their paths in the students' kit, for each processor. CannotDo when they do
     not compile. Requires: the kit is configured."""
     return {
@@ -63,6 +60,11 @@ def files(kit: Kit, left_out: Collection[Lab] = ()) -> dict[str, bytes]:
         for lab, on_top in needed(kit, left_out).values()
         for path, content in _compiled(kit, lab, on_top)
     }
+
+
+def _on_reference(labs: Labs, left_out: Collection[str]) -> list[Lab]:
+    every = labs.by_id.values()
+    return [lab for lab in every if lab.base == "reference" and lab.id not in left_out]
 
 
 def _compiled(kit: Kit, lab: Lab, on_top: Lab) -> Iterator[tuple[Path, bytes]]:

@@ -10,7 +10,6 @@ import zipfile
 from pathlib import Path
 
 from failslow.base import atomic, zip_file
-from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.base.zip_file import Entry
 from failslow.extras.release import imports, tree
@@ -26,9 +25,11 @@ SCRIPTS_DIRECTORY = "autograder/gradescope"
 
 NOT_FOR_A_GRADE = (
     *tree.LEFT_OUT,
+    "*.md",
     ".*",  # .dockerignore is of docker-compose.yml's images: an image of the assignment needs the key
     "autograder/failslow/extras/*",
     "autograder/hidden/*/systems/*",
+    "docker-compose.yml",
     "fault-scripts/*",
     "reference-solutions/*/alternatives/*",
     "reference-solutions/*/given/*",
@@ -63,7 +64,7 @@ def program(kit: Kit, lab: str | None = None) -> dict[str, Entry]:
     ]
     files = {name: kit.root / name for name in names}
     files |= {name: kit.root / SCRIPTS_DIRECTORY / name for name in SCRIPTS}
-    return {name: _entry(path) for name, path in files.items()}
+    return {name: tree.entry(path) for name, path in files.items()}
 
 
 def _other_labs(labs: Labs, lab: str | None) -> list[str]:
@@ -75,7 +76,7 @@ def _other_labs(labs: Labs, lab: str | None) -> list[str]:
     for each in reversed(labs.by_id.values()):
         if each.id in needed:
             needed |= {*each.needs}
-    return tree.of_labs(each for each in labs.by_id.values() if each.id not in needed)
+    return tree.of_labs(labs.by_id.keys() - needed)
 
 
 def settings(kit: Kit, assignment: Assignment, key: CourseKey) -> dict[str, Entry]:
@@ -84,12 +85,6 @@ def settings(kit: Kit, assignment: Assignment, key: CourseKey) -> dict[str, Entr
         _name(kit, kit.course_key): Entry(key.file_text.encode()),
         _name(kit, kit.assignment): Entry(assignment.file_text.encode()),
     }
-
-
-def _entry(path: Path) -> Entry:
-    if not path.is_file():
-        raise CannotDo(f"{path} is missing from the checkout")
-    return Entry(path.read_bytes(), tree.executable(path))
 
 
 def _name(kit: Kit, path: Path) -> str:

@@ -5,15 +5,17 @@ Only files that git tracks count, as they are in the working tree.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from failslow.base import process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
+from failslow.base.zip_file import Entry
 from failslow.extras.release import imports
-from failslow.lab.labs import Lab, load_labs
+from failslow.extras.site import readers
+from failslow.lab.labs import load_labs
 
 GIVEN = (
     ".clang-format",
@@ -128,10 +130,10 @@ OF_CLUSTERS = (
 """What only clusters of processes need, besides the modules that CLUSTER_PROGRAMS import."""
 
 OF_A_LAB = (
-    "autograder/hidden/{directory}/*",
-    "handouts/{directory}*",
-    "labs/{directory}/*",
-    "reference-solutions/{directory}/*",
+    "autograder/hidden/{id}-*",
+    "handouts/{id}-*",
+    "labs/{id}-*",
+    "reference-solutions/{id}-*",
 )
 """Patterns of the paths that belong to one lab."""
 
@@ -147,26 +149,26 @@ def tracked(kit: Kit) -> list[str]:
     return sorted(name for name in done.output.split("\0") if name)
 
 
-def given(kit: Kit, left_out: Sequence[Lab] = (), with_clusters: bool = True) -> list[str]:
-    """The paths of the files that students get, in order. `left_out`: labs that they do not get.
-    `with_clusters`: of processes."""
+def given(kit: Kit, left_out: Collection[str] = ()) -> list[str]:
+    """The paths of the files that students get, in order. `left_out`: ids of labs, and
+    readers.CLUSTERS."""
+    labs = [lab for lab in load_labs(kit).by_id.values() if lab.id not in left_out]
     programs = [*PROGRAMS]
-    rest = [lab for lab in load_labs(kit).by_id.values() if lab not in left_out]
-    if any(lab.diagnosis for lab in rest):
+    others = [*LEFT_OUT, *OF_A_GRADE, *of_labs(left_out)]
+    if any(lab.diagnosis for lab in labs):
         programs.append(DIAGNOSE)
-    if any(lab.exploration == "rules" for lab in rest):
+    if any(lab.exploration == "rules" for lab in labs):
         programs.append(EXPLORE_RULES)
-    if with_clusters:
+    if readers.CLUSTERS in left_out:
+        others += OF_CLUSTERS
+    else:
         programs += CLUSTER_PROGRAMS
     modules = imports.closure(kit.root / "autograder", programs)
     package = {path.relative_to(kit.root).as_posix() for path in modules}
-    names = tracked(kit)
-    patterns = (*GIVEN, *PACKAGE_DATA)
-    others = [*LEFT_OUT, *OF_A_GRADE, *of_labs(left_out), *(() if with_clusters else OF_CLUSTERS)]
     found = [
         name
-        for name in names
-        if name in package or (matches(name, patterns) and not matches(name, others))
+        for name in tracked(kit)
+        if name in package or (matches(name, (*GIVEN, *PACKAGE_DATA)) and not matches(name, others))
     ]
     unused = _unused(kit, found) if left_out else set()
     return [name for name in found if name not in unused]
@@ -175,25 +177,24 @@ def given(kit: Kit, left_out: Sequence[Lab] = (), with_clusters: bool = True) ->
 def _unused(kit: Kit, names: Sequence[str]) -> set[str]:
     """Shared sources of the testkit that serve other labs: of their headers, no source of another
     name includes any."""
-    sources = [name for name in names if name.endswith((".h", ".cc"))]
-    included = {name: _included(kit.root / name) for name in sources}
+    sources = {name: kit.root / name for name in names if name.endswith((".h", ".cc"))}
+    included = {
+        name: {*INCLUDE.findall(path.read_text(encoding="utf-8"))} - {path.stem}
+        for name, path in sources.items()
+    }
+    shared = [name for name in sources if matches(name, SHARED)]
     unused: set[str] = set()
     while True:
-        used = {each for name in sources if name not in unused for each in included[name]}
-        more = {name for name in sources if matches(name, SHARED) and Path(name).stem not in used}
-        if more <= unused:
+        used = {each for name in included.keys() - unused for each in included[name]}
+        more = {name for name in shared if sources[name].stem not in used}
+        if more == unused:
             return unused
-        unused |= more
+        unused = more
 
 
-def _included(source: Path) -> set[str]:
-    """Headers in the source, without directory and suffix; its own does not count."""
-    return {*INCLUDE.findall(source.read_text(encoding="utf-8"))} - {source.stem}
-
-
-def of_labs(labs: Iterable[Lab]) -> list[str]:
+def of_labs(ids: Iterable[str]) -> list[str]:
     """Patterns of the paths that belong to these labs."""
-    return [pattern.format(directory=lab.directory) for lab in labs for pattern in OF_A_LAB]
+    return [pattern.format(id=each) for each in ids for pattern in OF_A_LAB]
 
 
 def is_secret(name: str) -> bool:
@@ -205,6 +206,8 @@ def matches(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def executable(path: Path) -> bool:
-    """Whether its owner may run it."""
-    return bool(path.stat().st_mode & 0o100)
+def entry(path: Path) -> Entry:
+    """CannotDo for a missing file. What its owner may run, others may."""
+    if not path.is_file():
+        raise CannotDo(f"{path} is missing from the checkout")
+    return Entry(path.read_bytes(), bool(path.stat().st_mode & 0o100))

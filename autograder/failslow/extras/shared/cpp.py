@@ -37,26 +37,26 @@ class Class:
 
 def functions(source: Path) -> Iterator[Function]:
     """The functions with a body, in their order; a lambda belongs to the function around it."""
-    for node in _nodes(_parse(source.read_bytes())):
+    for node in nodes(parse(source.read_bytes())):
         body = node.child_by_field_name("body")
         if node.type == "function_definition" and body and (name := _declared(node)):
-            yield Function(name, node.start_point[0] + 1, tuple(_statements(body)))
+            yield Function(name, line(node), tuple(_statements(body)))
 
 
 def code_blocks(page: Path) -> Iterator[Function]:
     """Blocks of code in a page of Markdown, each as one function that is named `code`."""
     content = page.read_bytes()
     for block in _FENCED.finditer(content):
-        line = content.count(b"\n", 0, block.start(1)) + 1
-        yield Function("code", line, tuple(_statements(_parse(block[1]))))
+        place = content.count(b"\n", 0, block.start(1)) + 1
+        yield Function("code", place, tuple(_statements(parse(block[1]))))
 
 
 def classes(source: Path) -> Iterator[Class]:
     """The classes and structs with a body and a name, in their order."""
-    for node in _nodes(_parse(source.read_bytes())):
+    for node in nodes(parse(source.read_bytes())):
         body, name = node.child_by_field_name("body"), node.child_by_field_name("name")
         if node.type in _TYPES and body and name:
-            yield Class(_text(name), node.start_point[0] + 1, sum(map(_fields, body.children)))
+            yield Class(text(name), line(node), sum(map(_fields, body.children)))
 
 
 @cache
@@ -68,18 +68,22 @@ def _parser() -> "Parser":
     return Parser(Language(tree_sitter_cpp.language()))
 
 
-def _parse(content: bytes) -> "Node":
+def parse(content: bytes) -> "Node":
     return _parser().parse(content).root_node
 
 
-def _nodes(node: "Node") -> Iterator["Node"]:
+def nodes(node: "Node") -> Iterator["Node"]:
     yield node
     for child in node.children:
-        yield from _nodes(child)
+        yield from nodes(child)
 
 
-def _text(node: "Node") -> str:
+def text(node: "Node") -> str:
     return (node.text or b"").decode("utf-8", errors="replace")
+
+
+def line(node: "Node") -> int:
+    return node.start_point[0] + 1
 
 
 def _declared(function: "Node") -> str:
@@ -88,7 +92,7 @@ def _declared(function: "Node") -> str:
     while node and node.type != "function_declarator":
         node = _inner(node)
     name = node and node.child_by_field_name("declarator")
-    return _text(name) if name else ""
+    return text(name) if name else ""
 
 
 def _inner(declarator: "Node") -> "Node | None":
@@ -108,7 +112,7 @@ def _statements(body: "Node") -> Iterator[str]:
 def _tokens(node: "Node") -> Iterator[str]:
     if node.type in _LITERALS or not node.children:
         if node.type != "comment":
-            yield _text(node)
+            yield text(node)
         return
     for child in node.children:
         yield from _tokens(child)
@@ -117,7 +121,7 @@ def _tokens(node: "Node") -> Iterator[str]:
 def _fields(member: "Node") -> int:
     """The number of data members that a declaration in a class adds to an object."""
     if member.type != "field_declaration" or any(
-        _text(each) == "static" for each in member.children
+        text(each) == "static" for each in member.children
     ):
         return 0
     declared = member.children_by_field_name("declarator")
