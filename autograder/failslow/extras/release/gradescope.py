@@ -26,7 +26,7 @@ SCRIPTS_DIRECTORY = "autograder/gradescope"
 NOT_FOR_A_GRADE = (
     *tree.LEFT_OUT,
     "*.md",
-    ".*",  # .dockerignore is of docker-compose.yml's images: an image of the assignment needs the key
+    ".*",  # also .dockerignore: an image of the assignment needs the key
     "autograder/failslow/extras/*",
     "autograder/hidden/*/systems/*",
     "docker-compose.yml",
