@@ -21,7 +21,6 @@ from failslow.extras.bench import (
     rpc,
     sim,
     slow,
-    snapshot,
     verified,
 )
 from failslow.extras.bench.figures import Section
@@ -37,10 +36,7 @@ PEERS = {"raft": raft.PEERS, "kv": kv.PEERS}
 
 SEEDS_MAX = 1000
 
-IF_NAMED: dict[str, Callable[[Kit], Section]] = {
-    "failover": failover.run,
-    "snapshot": snapshot.run,
-}
+IF_NAMED: dict[str, Callable[[Kit], Section]] = {"failover": failover.run}
 ALONE = (*IF_NAMED, "slow")
 """They take minutes: run only if they are named."""
 
