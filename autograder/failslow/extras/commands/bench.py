@@ -52,7 +52,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--versus",
         metavar="PEER,...",
-        help="peers in the same run: etcd with raft; redis, etcd or both with kv",
+        help="peers in the same run: etcd with raft, redis with kv",
     )
     parser.add_argument(
         "--verify", action="store_true", help="with raft: the cost of runtime verification"
@@ -147,7 +147,7 @@ def _peers(which: str | None, versus: str | None) -> list[str]:
     if versus is None:
         return []
     if which not in PEERS:
-        raise CannotDo("--versus goes with raft or kv: ./kit bench kv --versus redis,etcd")
+        raise CannotDo("--versus goes with raft or kv: ./kit bench kv --versus redis")
     names = list(dict.fromkeys(versus.split(",")))
     for name in names:
         if name not in PEERS[which]:
