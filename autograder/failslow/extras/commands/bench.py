@@ -21,7 +21,6 @@ from failslow.extras.bench import (
     rpc,
     sim,
     slow,
-    verified,
 )
 from failslow.extras.bench.figures import Section
 
@@ -53,9 +52,6 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "--versus",
         metavar="PEER,...",
         help="peers in the same run: etcd with raft, redis with kv",
-    )
-    parser.add_argument(
-        "--verify", action="store_true", help="with raft: the cost of runtime verification"
     )
     parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no tables")
     parser.add_argument("--out", type=Path, default=Path("out/bench"), help="(out/bench)")
@@ -105,7 +101,6 @@ def run(
     kit: Kit,
     which: str | None,
     versus: str | None,
-    verify: bool,
     as_json: bool,
     out: Path,
     **of_slow: Any,  # noqa: ANN401
@@ -121,12 +116,10 @@ def run(
         raise CannotDo(f"--{min(given)} goes with slow: ./kit bench slow --{min(given)} ...")
     if which == "slow":
         return slow.run(kit, slow.Options(**given), as_json)
-    if verify and (which != "raft" or peers):
-        raise CannotDo("--verify goes with raft alone: ./kit bench raft --verify")
     sections = []
     on_its_own = ON_ITS_OWN | of_labs | IF_NAMED | long
     for key in (which,) if which else (*ON_ITS_OWN, *of_labs, *COMPARED):
-        section = _compared(kit, key, verify, peers) if key in COMPARED else on_its_own[key](kit)
+        section = COMPARED[key](kit, peers) if key in COMPARED else on_its_own[key](kit)
         sections.append(section)
         if not as_json:
             console.stdout().print(figures.table(section))
@@ -136,10 +129,6 @@ def run(
     else:
         console.stdout().print(f"All results so far: {where}", soft_wrap=True)
     return 0 if all(section.passed for section in sections) else 1
-
-
-def _compared(kit: Kit, key: str, verify: bool, peers: Sequence[str]) -> Section:
-    return verified.run(kit) if verify else COMPARED[key](kit, peers)
 
 
 def _peers(which: str | None, versus: str | None) -> list[str]:
