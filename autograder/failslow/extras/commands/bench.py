@@ -11,17 +11,7 @@ from failslow.base import console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras import lab_kits
-from failslow.extras.bench import (
-    core,
-    failover,
-    figures,
-    kv,
-    raft,
-    results,
-    rpc,
-    sim,
-    slow,
-)
+from failslow.extras.bench import core, figures, kv, raft, results, rpc, sim, slow
 from failslow.extras.bench.figures import Section
 
 ON_ITS_OWN: dict[str, Callable[[Kit], Section]] = {
@@ -35,9 +25,8 @@ PEERS = {"raft": raft.PEERS, "kv": kv.PEERS}
 
 SEEDS_MAX = 1000
 
-IF_NAMED: dict[str, Callable[[Kit], Section]] = {"failover": failover.run}
-ALONE = (*IF_NAMED, "slow")
-"""They take minutes: run only if they are named."""
+SLOW = "slow"
+"""It takes minutes: it runs only if it is named."""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -45,8 +34,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "which",
         nargs="?",
         metavar="WHICH",
-        help=f"{', '.join((*ON_ITS_OWN, *COMPARED, *ALONE))}, or one of a lab"
-        f" (all but {', '.join(ALONE)}, and long ones of labs)",
+        help=f"{', '.join((*ON_ITS_OWN, *COMPARED, SLOW))}, or one of a lab"
+        f" (all but {SLOW}, and long ones of labs)",
     )
     parser.add_argument(
         "--versus",
@@ -107,17 +96,17 @@ def run(
 ) -> int:
     """0 when every figure meets its bar, 1 otherwise."""
     of_labs, long = lab_kits.benchmarks(kit), lab_kits.benchmarks(kit, "LONG_BENCHMARKS")
-    known = (*ON_ITS_OWN, *of_labs, *COMPARED, *ALONE, *long)
+    known = (*ON_ITS_OWN, *of_labs, *COMPARED, SLOW, *long)
     if which is not None and which not in known:
         raise CannotDo(f"there is no benchmark '{which}', but {', '.join(known)}")
     peers = _peers(which, versus)
     given = {name: value for name, value in of_slow.items() if value is not None}
-    if given and which != "slow":
+    if given and which != SLOW:
         raise CannotDo(f"--{min(given)} goes with slow: ./kit bench slow --{min(given)} ...")
-    if which == "slow":
+    if which == SLOW:
         return slow.run(kit, slow.Options(**given), as_json)
     sections = []
-    on_its_own = ON_ITS_OWN | of_labs | IF_NAMED | long
+    on_its_own = ON_ITS_OWN | of_labs | long
     for key in (which,) if which else (*ON_ITS_OWN, *of_labs, *COMPARED):
         section = COMPARED[key](kit, peers) if key in COMPARED else on_its_own[key](kit)
         sections.append(section)
