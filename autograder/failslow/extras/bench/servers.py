@@ -156,7 +156,7 @@ def redis(kit: Kit) -> Iterator[Servers]:
 @contextmanager
 def etcd(kit: Kit) -> Iterator[Servers]:
     """Three members of etcd with its defaults, but for the addresses."""
-    program = etcd_program(kit)
+    program = _program(kit, "etcd", ["etcd-server"])
     with _data(kit) as data, ExitStack() as running:
         addresses = free_addresses(2 * REPLICAS)
         clients, peers = addresses[:REPLICAS], addresses[REPLICAS:]
@@ -175,10 +175,6 @@ def etcd(kit: Kit) -> Iterator[Servers]:
             argv: list[str | Path] = [program, *words]
             running.enter_context(process.background(pinned(REPLICA_CORE, argv)))
         yield Servers("etcd", clients)
-
-
-def etcd_program(kit: Kit) -> Path:
-    return _program(kit, "etcd", ["etcd-server"])
 
 
 def redis_program(kit: Kit) -> Path:
