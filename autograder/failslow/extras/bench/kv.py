@@ -19,7 +19,6 @@ from failslow.extras.faults.verdict import INCONCLUSIVE
 from failslow.extras.shared import waiting
 from failslow.lab.labs import ClusterView, load_labs
 
-PEERS = ("redis",)
 DEFAULT = tuple(Commands(name, pipeline) for pipeline in (1, 16) for name in ("SET", "GET"))
 """As redis-benchmark sends them by itself."""
 LARGER = tuple(replace(each, keys=10_000, value_bytes=256) for each in DEFAULT)
@@ -59,25 +58,24 @@ Results = dict[tuple[str, Commands], redis_load.Result]
 """The medians of the rounds."""
 
 
-def run(kit: Kit, peers: Sequence[str]) -> Section:
-    """`peers`: of PEERS."""
+def run(kit: Kit, with_redis: bool) -> Section:
     servers.check_cores()
     redis_load.program()
-    rounds, left_out = measure(kit, peers)
+    rounds, left_out = measure(kit, with_redis)
     results = {key: redis_load.median(each) for key, each in rounds.items()}
     figures = [*ratios(rounds), *command_figures(results), servers.syncs(kit)]
-    text = TEXT + (REDIS_TEXT if "redis" in peers else "")
+    text = TEXT + (REDIS_TEXT if with_redis else "")
     text += "".join(f" {INCONCLUSIVE}: {each}." for each in left_out)
     title = "The key-value store on the tuned Raft, for real"
     return Section("kv", title, text, figures, plots(results))
 
 
-def measure(kit: Kit, peers: Sequence[str]) -> tuple[Rounds, list[str]]:
+def measure(kit: Kit, with_redis: bool) -> tuple[Rounds, list[str]]:
     """The results of each system in all rounds, and a sentence for each measurement that was left
     out. A round has results of all systems, or none."""
     view = load_labs(kit).get("lab3").cluster
     assert view is not None, "lab 3's replicas run as processes"
-    starts = {"kv": servers.kv} | ({"redis": servers.redis} if "redis" in peers else {})
+    starts = {"kv": servers.kv} | ({"redis": servers.redis} if with_redis else {})
     rounds: Rounds = {}
     left_out: list[str] = []
     with console.progress("Measuring") as advance:

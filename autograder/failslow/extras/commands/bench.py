@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,8 @@ ON_ITS_OWN: dict[str, Callable[[Kit], Section]] = {
     "rpc": rpc.run,
 }
 
-COMPARED: dict[str, Callable[[Kit, Sequence[str]], Section]] = {"raft": raft.run, "kv": kv.run}
-PEERS = {"raft": raft.PEERS, "kv": kv.PEERS}
+COMPARED: dict[str, Callable[[Kit, bool], Section]] = {"raft": raft.run, "kv": kv.run}
+PEERS = {"raft": "etcd", "kv": "redis"}
 
 SEEDS_MAX = 1000
 
@@ -37,11 +37,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         help=f"{', '.join((*ON_ITS_OWN, *COMPARED, SLOW))}, or one of a lab"
         f" (all but {SLOW}, and long ones of labs)",
     )
-    parser.add_argument(
-        "--versus",
-        metavar="PEER,...",
-        help="peers in the same run: etcd with raft, redis with kv",
-    )
+    text = "a peer in the same run: etcd with raft, redis with kv"
+    parser.add_argument("--versus", metavar="PEER", help=text)
     parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no tables")
     parser.add_argument("--out", type=Path, default=Path("out/bench"), help="(out/bench)")
     _add_slow(parser.add_argument_group("slow: what each slow fault costs a solution"))
@@ -99,7 +96,8 @@ def run(
     known = (*ON_ITS_OWN, *of_labs, *COMPARED, SLOW, *long)
     if which is not None and which not in known:
         raise CannotDo(f"there is no benchmark '{which}', but {', '.join(known)}")
-    peers = _peers(which, versus)
+    if versus is not None and PEERS.get(which or "") != versus:
+        raise CannotDo("--versus: ./kit bench raft has the peer etcd, and ./kit bench kv has redis")
     given = {name: value for name, value in of_slow.items() if value is not None}
     if given and which != SLOW:
         raise CannotDo(f"--{min(given)} goes with slow: ./kit bench slow --{min(given)} ...")
@@ -108,7 +106,9 @@ def run(
     sections = []
     on_its_own = ON_ITS_OWN | of_labs | long
     for key in (which,) if which else (*ON_ITS_OWN, *of_labs, *COMPARED):
-        section = COMPARED[key](kit, peers) if key in COMPARED else on_its_own[key](kit)
+        section = (
+            COMPARED[key](kit, versus is not None) if key in COMPARED else on_its_own[key](kit)
+        )
         sections.append(section)
         if not as_json:
             console.stdout().print(figures.table(section))
@@ -118,20 +118,6 @@ def run(
     else:
         console.stdout().print(f"All results so far: {where}", soft_wrap=True)
     return 0 if all(section.passed for section in sections) else 1
-
-
-def _peers(which: str | None, versus: str | None) -> list[str]:
-    """The peers that --versus names, each once. CannotDo when the benchmark has no such peer."""
-    if versus is None:
-        return []
-    if which not in PEERS:
-        raise CannotDo("--versus goes with raft or kv: ./kit bench kv --versus redis")
-    names = list(dict.fromkeys(versus.split(",")))
-    for name in names:
-        if name not in PEERS[which]:
-            has = " and ".join(PEERS[which])
-            raise CannotDo(f"--versus: {which} has no peer '{name}', only {has}")
-    return names
 
 
 def _figures(section: Section) -> list[dict[str, object]]:
