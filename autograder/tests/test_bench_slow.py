@@ -89,7 +89,7 @@ def test_solutions_are_measured_beside_each_other(expect: Expect, kit: Kit, tmp_
         ("slow --replicas 3,4", "other sizes than 3, 5, 7 and 9"),
         ("slow --seeds 0", "no number from 1"),
         ("sim --seeds 3", "--seeds goes with slow"),
-        ("slow --versus etcd", "--versus goes with raft or kv"),
+        ("slow --versus etcd", "raft has the peer etcd"),
     ],
 )
 def test_wrong_words_are_refused(expect: Expect, words: str, says: str) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from failslow.base.errors import CannotDo
-from failslow.extras.bench import verified
 from failslow.extras.cluster import verification
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.replay import html_report as replay_page
@@ -168,11 +167,3 @@ def test_the_replay_page_has_the_graph_of_its_run(tmp_path: Path) -> None:
     assert "not-finalized, replica 0, 1 window: 3 coroutines" in text
     without = recording.read(Recording().write(tmp_path / "other"))
     assert '"slowness":""' in replay_page.document(subject, without, SHOWS)
-
-
-def test_a_cost_is_the_median_of_its_pairs() -> None:
-    median, low, high = verified.cost("lost", [0.01, 0.02, 0.05, 0.03, 0.04])
-    assert median.value == pytest.approx(3)
-    assert median.passed
-    assert (low.value, high.value) == (pytest.approx(2), pytest.approx(4))
-    assert not verified.cost("lost", [0.04, 0.05])[0].passed

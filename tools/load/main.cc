@@ -42,7 +42,6 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--rate", flags.load.puts_per_second, "puts a second of an open loop instead")
       ->check(kPositive);
   app.add_option("--connections", flags.connect.connections, "to the leader")->check(kPositive);
-  app.add_option("--keys", flags.load.keys, "that the puts change in turn")->check(kPositive);
   app.add_option("--value-bytes", flags.load.value_bytes, "of each put")->check(kPositive);
   AddMilliseconds(app, "--warm-up-ms", flags.load.warm_up, "before the window");
   AddMilliseconds(app, "--window-ms", flags.load.window, "that is measured");

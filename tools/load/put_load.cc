@@ -9,6 +9,7 @@ namespace depfast::load {
 namespace {
 
 constexpr std::size_t kOutstandingMax = 100'000;
+constexpr std::uint64_t kKeys = 10'000;  // of the store, that the puts change in turn
 
 Duration CpuTime() {
   rusage usage = {};
@@ -60,7 +61,7 @@ class Loop {
   void Start(Clock::time_point due) {
     const std::uint64_t id = ++last_id_;
     under_way_.emplace(id, due);
-    target_.Start(id, "key " + std::to_string(id % options_.keys), value_);
+    target_.Start(id, "key " + std::to_string(id % kKeys), value_);
   }
 
   // Each arrival is moved by up to half an interval either way, so that arrivals do not fall into

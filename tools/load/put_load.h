@@ -17,7 +17,6 @@ namespace depfast::load {
 struct LoadOptions {
   int clients = 1;                   // of a closed loop: each starts a put when its last has ended
   std::int64_t puts_per_second = 0;  // above 0: an open loop instead, whose arrivals do not wait
-  std::uint64_t keys = 10'000;       // of the store, that the puts change in turn
   std::size_t value_bytes = 256;
   Duration warm_up = 1s;  // before the window
   Duration window = 5s;   // that is measured

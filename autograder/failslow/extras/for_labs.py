@@ -5,7 +5,7 @@ Such a kit is no part of the package, so a change below reaches it through these
 
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.extras.bench import figures, load, programs, samples, servers, verified
+from failslow.extras.bench import figures, load, pairs, programs, samples, servers
 from failslow.extras.faults import slow_runs
 from failslow.extras.reproduction import reproduction
 
@@ -14,10 +14,10 @@ __all__ = [
     "Kit",
     "figures",
     "load",
+    "pairs",
     "programs",
     "reproduction",
     "samples",
     "servers",
     "slow_runs",
-    "verified",
 ]

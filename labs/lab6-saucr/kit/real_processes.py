@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
-from failslow.extras.for_labs import Kit, figures, load, programs, servers, verified
+from failslow.extras.for_labs import Kit, figures, load, pairs, programs, servers
 
 from .published import DISK, MEMORY, SAUCR
 
@@ -20,7 +20,7 @@ TEXT = (
     f"{REPLICAS} replicas share the first core, the load generator has the second; everything is on"
     " the loopback and on this machine's disk. A put has a value of 256 bytes. The log in memory"
     " commits a put once three replicas have it, and never syncs. SAUCR needs a fourth, and syncs"
-    f" in the background. {verified.method(STARTS)}"
+    f" in the background. {pairs.method(STARTS)}"
 )
 
 
@@ -40,23 +40,23 @@ def run(kit: Kit) -> figures.Section:
     return figures.Section("saucr", "The reference SAUCR, for real", TEXT, found)
 
 
-def lost(name: str, pairs: Sequence[verified.Pair], at_most: float) -> list[figures.Figure]:
+def lost(name: str, found: Sequence[pairs.Pair], at_most: float) -> list[figures.Figure]:
     """The cost to a log in memory."""
-    shares = [1 - ours.puts_per_second / memory.puts_per_second for memory, ours in pairs]
-    return verified.judged(name, shares, at_most)
+    shares = [1 - ours.puts_per_second / memory.puts_per_second for memory, ours in found]
+    return pairs.judged(name, shares, at_most)
 
 
-def times(name: str, pairs: Sequence[verified.Pair]) -> list[figures.Figure]:
-    memory, ours = (load.median(each) for each in zip(*pairs, strict=True))
+def times(name: str, found: Sequence[pairs.Pair]) -> list[figures.Figure]:
+    memory, ours = (load.median(each) for each in zip(*found, strict=True))
     return [
         figures.Figure(f"{name}, memory-durable", memory.puts_per_second, "/s"),
         figures.Figure(f"{name}, disk-durable", ours.puts_per_second, "/s"),
     ]
 
 
-def _pairs(kit: Kit, system: str, of: load.Load, starts: int) -> list[verified.Pair]:
+def _pairs(kit: Kit, system: str, of: load.Load, starts: int) -> list[pairs.Pair]:
     kinds = (_starter(MEMORY), _starter(system))
-    return verified.pairs(kit, kinds, of, starts)
+    return pairs.measure(kit, kinds, of, starts)
 
 
 def _program(system: str) -> str:

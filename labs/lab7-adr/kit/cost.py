@@ -7,7 +7,7 @@ detectors, their vitals and the exchange of health.
 from collections.abc import Sequence
 from functools import partial
 
-from failslow.extras.for_labs import Kit, figures, load, programs, servers, verified
+from failslow.extras.for_labs import Kit, figures, load, pairs, programs, servers
 
 PLAIN, WATCHED = "lab3_real", "lab7_real"
 CLOSED, OPEN = load.Load(64), load.Load(rate=1000)
@@ -16,7 +16,7 @@ STARTS = 20
 
 TEXT = (
     "The stores of labs 3 and 7, three replicas each, with files in memory. The replicas share"
-    f" the first core, the load generator has the second. {verified.method(STARTS)}"
+    f" the first core, the load generator has the second. {pairs.method(STARTS)}"
 )
 
 
@@ -24,7 +24,7 @@ def run(kit: Kit) -> figures.Section:
     servers.check_cores()
     programs.build(kit, ["put_load", PLAIN, WATCHED])
 
-    def starter(program: str) -> verified.Start:
+    def starter(program: str) -> pairs.Start:
         return partial(
             servers.replicas_of,
             target="kv",
@@ -33,14 +33,14 @@ def run(kit: Kit) -> figures.Section:
         )
 
     kinds = starter(PLAIN), starter(WATCHED)
-    return section(*(verified.pairs(kit, kinds, each, STARTS) for each in (CLOSED, OPEN)))
+    return section(*(pairs.measure(kit, kinds, each, STARTS) for each in (CLOSED, OPEN)))
 
 
-def section(closed: Sequence[verified.Pair], opened: Sequence[verified.Pair]) -> figures.Section:
+def section(closed: Sequence[pairs.Pair], opened: Sequence[pairs.Pair]) -> figures.Section:
     lost = [1 - watched.puts_per_second / plain.puts_per_second for plain, watched in closed]
     grown = [watched.mean / plain.mean - 1 for plain, watched in opened]
     found = [
-        *verified.judged(f"throughput lost, {CLOSED.describe()}", lost, COST_PERCENT_AT_MOST),
-        *verified.judged(f"mean latency grown, {OPEN.describe()}", grown, COST_PERCENT_AT_MOST),
+        *pairs.judged(f"throughput lost, {CLOSED.describe()}", lost, COST_PERCENT_AT_MOST),
+        *pairs.judged(f"mean latency grown, {OPEN.describe()}", grown, COST_PERCENT_AT_MOST),
     ]
     return figures.Section("detector", "The cost of a detector", TEXT, found)

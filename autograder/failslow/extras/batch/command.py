@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from failslow.base import atomic, console
 from failslow.base.errors import BadSubmission
@@ -182,12 +181,8 @@ class _Batch:
         return Row(
             name,
             score,
-            _max_score(done.result),
+            float(done.result["extra_data"].get("max_score", 0)),
             key if self._store.path(key).is_file() else "",
             was if was != score else None,
             remark,
         )
-
-
-def _max_score(result: dict[str, Any]) -> float:
-    return float(result["extra_data"].get("max_score", 0))

@@ -6,10 +6,10 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from string import Template
 
 from failslow.base import atomic
 from failslow.base.errors import CannotDo
+from failslow.extras.slowness import html_report
 
 CSV_NAME = "summary.csv"
 PAGE_NAME = "summary.html"
@@ -38,26 +38,7 @@ FORMULA = ("=", "+", "-", "@")
 
 COLUMNS = tuple(each.name for each in fields(Row))
 
-PAGE = Template("""<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>Grades</title>
-<style>
-body { font: 16px/1.5 sans-serif; margin: 2em auto; max-width: 60em; padding: 0 1em; }
-table { border-collapse: collapse; width: 100%; }
-th, td { border-bottom: 1px solid #ccc; padding: .3em .6em; text-align: left; }
-.number { text-align: right; font-variant-numeric: tabular-nums; }
-.remark { color: #8a1c1c; }
-</style>
-<h1>Grades</h1>
-<p>$counts</p>
-<table>
-<tr><th>submission</th><th class="number">score</th><th class="number">of</th>
-<th class="number">before</th><th>remark</th></tr>
-$rows
-</table>
-</html>
-""")
+HEADS = ("submission", "score", "of", "before", "remark")
 
 
 def read(directory: Path) -> dict[str, Row]:
@@ -118,7 +99,9 @@ def _uncell(text: str) -> str:
 
 
 def _page(rows: Sequence[Row]) -> str:
-    return PAGE.substitute(counts=html.escape(counts(rows)), rows="\n".join(map(_page_row, rows)))
+    listed = html_report.table(HEADS, [_page_row(row) for row in rows])
+    body = f"<p>{html.escape(counts(rows))}</p>{listed}"
+    return html_report.PAGE.format(title="Grades", body=body)
 
 
 def counts(rows: Sequence[Row]) -> str:
@@ -132,11 +115,8 @@ def counts(rows: Sequence[Row]) -> str:
     return f"{len(rows)} submissions: {', '.join(parts)}"
 
 
-def _page_row(row: Row) -> str:
+def _page_row(row: Row) -> list[str]:
     name = html.escape(row.name)
     shown = f'<a href="results/{html.escape(row.key)}.json">{name}</a>' if row.key else name
-    numbers = "".join(
-        f'<td class="number">{_cell(value)}</td>'
-        for value in (row.score, row.max_score, row.before)
-    )
-    return f'<tr><td>{shown}</td>{numbers}<td class="remark">{html.escape(row.remark)}</td></tr>'
+    numbers = [_cell(value) for value in (row.score, row.max_score, row.before)]
+    return [shown, *numbers, html.escape(row.remark)]

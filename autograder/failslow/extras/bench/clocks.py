@@ -1,4 +1,4 @@
-"""Processor time as the kernel keeps it: of threads, and of cores."""
+"""Processor time as the kernel keeps it: of processes, and of cores."""
 
 import resource
 import time
@@ -14,11 +14,11 @@ CORES = ("cpu0", "cpu1")
 
 @dataclass(frozen=True)
 class Instant:
-    """Totals. `threads`: nanoseconds of processor time by process, of (its first thread, the
-    others together); `busy` and `ticks`: the kernel's ticks by core, without and with idle ones."""
+    """Totals. `used_ns`: the processor time of the processes together. `busy` and `ticks`: the
+    kernel's ticks by core, without and with idle ones."""
 
     at: float
-    threads: dict[int, tuple[int, int]]
+    used_ns: int
     busy: dict[str, int]
     ticks: dict[str, int]
 
@@ -26,20 +26,12 @@ class Instant:
 def read(processes: Sequence[int]) -> Instant:
     """CannotDo when a process has gone or the kernel keeps no such numbers."""
     busy, ticks = _cores()
-    threads = {process: _threads(process) for process in processes}
-    return Instant(time.monotonic(), threads, busy, ticks)
+    return Instant(time.monotonic(), sum(map(_used_ns, processes)), busy, ticks)
 
 
-def shares(first: Instant, last: Instant) -> dict[int, tuple[float, float]]:
-    """By process, of a core: its first thread's share and that of the others."""
-    ns = (last.at - first.at) * 1e9
-    return {
-        process: (
-            (threads[0] - first.threads[process][0]) / ns,
-            (threads[1] - first.threads[process][1]) / ns,
-        )
-        for process, threads in last.threads.items()
-    }
+def used_by_processes(first: Instant, last: Instant) -> float:
+    """The share of a core."""
+    return (last.used_ns - first.used_ns) / ((last.at - first.at) * 1e9)
 
 
 def busy(first: Instant, last: Instant) -> float:
@@ -58,18 +50,13 @@ def _busy_share(first: Instant, last: Instant, core: str) -> float:
     return (last.busy[core] - first.busy[core]) / ticks if ticks else 0.0
 
 
-def _threads(process: int) -> tuple[int, int]:
-    own, others = 0, 0
+def _used_ns(process: int) -> int:
+    """Of all threads that live."""
     try:
-        for task in Path(f"/proc/{process}/task").iterdir():
-            ns = int((task / "schedstat").read_text().split()[0])
-            if task.name == str(process):
-                own = ns
-            else:
-                others += ns
+        tasks = Path(f"/proc/{process}/task").iterdir()
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks)
     except (OSError, ValueError, IndexError) as error:
         raise CannotDo(f"the processor time of process {process} is not there: {error}") from error
-    return own, others
 
 
 def _cores() -> tuple[dict[str, int], dict[str, int]]:

@@ -98,11 +98,9 @@ def google_times(name: str, text: str, clock: str) -> dict[str, float]:
         for each in json.loads(text)["benchmarks"]:
             if each.get("error_occurred"):
                 raise CannotDo(f"{name}: {each['name']} failed: {each.get('error_message')}")
-            times[each["name"].removesuffix("/real_time")] = _nanoseconds(each, clock)
+            times[each["name"].removesuffix("/real_time")] = (
+                float(each[clock]) * NANOSECONDS[each["time_unit"]]
+            )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CannotDo(f"{name}'s output is malformed ({error!r})") from error
     return times
-
-
-def _nanoseconds(each: dict[str, Any], clock: str) -> float:
-    return float(each[clock]) * NANOSECONDS[each["time_unit"]]

@@ -1,6 +1,6 @@
 """`kit bench raft`: the tuned Raft on real sockets and disks, alone or beside etcd."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from failslow.base import console
@@ -13,7 +13,6 @@ from failslow.extras.bench.load import MEDIAN, P99, Load, Result
 from failslow.extras.bench.servers import Servers
 from failslow.extras.cluster import metrics
 
-PEERS = ("etcd",)
 CLIENTS = (1, 64, 256)
 BUSY_CLIENTS = 64
 """With them the figures tell what limits our Raft."""
@@ -46,20 +45,19 @@ Results = dict[tuple[str, Load], Result]
 """By system and load."""
 
 
-def run(kit: Kit, peers: Sequence[str]) -> Section:
-    """`peers`: of PEERS."""
+def run(kit: Kit, with_etcd: bool) -> Section:
     servers.check_cores()
     systems: dict[str, Start] = {"raft": servers.raft}
     definitions = []
-    if "etcd" in peers:
+    if with_etcd:
         systems["etcd"] = servers.etcd
         definitions = ["FAILSLOW_ETCD=ON"]
     cmake.build(kit, targets=["put_load"], definitions=definitions)
     results, notes = measure(kit, systems)
     figures = [*_own_figures(results), *notes, servers.syncs(kit)]
-    if "etcd" in peers:
+    if with_etcd:
         figures = [*_ratios(results), *figures]
-    text = TEXT + (ETCD_TEXT if "etcd" in peers else "")
+    text = TEXT + (ETCD_TEXT if with_etcd else "")
     return Section("raft", "The tuned Raft, for real", text, figures, [_plot(results, systems)])
 
 

@@ -94,15 +94,13 @@ def run(servers: Servers, address: str, commands: Commands, requests: int) -> Re
     argv = [program(), "-h", host, "-p", port, "-c", str(CLIENTS), "-n", str(requests), "--csv"]
     argv += commands.flags()
     first, client_s = clocks.read(servers.processes), clocks.of_children()
-    done = process.run(
-        argv if servers.on_any_core else pinned(CLIENT_CORE, argv), timeout_s=TIMEOUT_S
-    )
+    done = process.run(pinned(CLIENT_CORE, argv), timeout_s=TIMEOUT_S)
     last, client_s = clocks.read(servers.processes), clocks.of_children() - client_s
     if done.exit_code != 0:
         raise CannotDo(f"redis-benchmark failed: {done.how_it_ended()}", done.errors)
     row = parse(done.output, commands.name)
     client = client_s / (last.at - first.at)
-    server = sum(own + others for own, others in clocks.shares(first, last).values())
+    server = clocks.used_by_processes(first, last)
     return Result(
         row["rps"],
         row.get("p50_latency_ms"),

@@ -33,33 +33,24 @@ SYNCS_S = 1.0
 
 @dataclass(frozen=True)
 class Servers:
-    """A cluster that runs. Of our replicas, and none for etcd: metrics files, process ids and data
-    directories.
-
-    `clients` are addresses for put_load, `redis` those for Redis clients. `on_any_core`: neither
-    they nor their clients are pinned.
-    """
+    """A cluster that runs. `metrics` and `processes`: of our replicas, none for etcd. `clients` are
+    addresses for put_load, `redis` those for Redis clients."""
 
     target: str
     clients: Sequence[str] = ()
     metrics: Sequence[Path] = ()
     processes: Sequence[int] = ()
     redis: Sequence[str] = ()
-    data: Sequence[Path] = ()
-    on_any_core: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """How replicas of ours run. `with_redis`: each has a port for Redis clients. `verify`: with
-    runtime verification. `in_memory`: their files are there. `environment`: beyond that of this
-    process. `on_any_core`: where the system puts them. `replicas`: their number."""
+    """How replicas of ours run. `with_redis`: each has a port for Redis clients. `in_memory`: their
+    files are there. `environment`: beyond that of this process. `replicas`: their number."""
 
     with_redis: bool = False
-    verify: bool = False
     in_memory: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
-    on_any_core: bool = False
     replicas: int = REPLICAS
 
 
@@ -91,11 +82,6 @@ def raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
     return replicas_of(kit, "log", _tuned(kit, "lab2"), Setup(in_memory=True))
 
 
-def verified_raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
-    """The same with runtime verification."""
-    return replicas_of(kit, "log", _tuned(kit, "lab2"), Setup(in_memory=True, verify=True))
-
-
 def log_in_memory(kit: Kit, lab: str) -> dict[str, str]:
     """The environment in which replicas of a lab keep their log in memory alone. Requires: it runs
     as a cluster."""
@@ -107,11 +93,6 @@ def log_in_memory(kit: Kit, lab: str) -> dict[str, str]:
 def kv(kit: Kit) -> AbstractContextManager[Servers]:
     """Three replicas of the store on the tuned Raft, each with a port for Redis clients."""
     return replicas_of(kit, "kv", _tuned(kit, "lab3"), Setup(with_redis=True))
-
-
-def kv_on_any_core(kit: Kit) -> AbstractContextManager[Servers]:
-    """The same, where the system puts them."""
-    return replicas_of(kit, "kv", _tuned(kit, "lab3"), Setup(with_redis=True, on_any_core=True))
 
 
 def _tuned(kit: Kit, lab: str) -> Path:
@@ -132,15 +113,12 @@ def replicas_of(kit: Kit, target: str, program: Path, setup: Setup = DURABLE) ->
             clients=[ports.endpoint(each) for each in listeners],
             metrics=[layout.metrics(number) for number in range(setup.replicas)],
             redis=[ports.endpoint(each) for each in redis],
-            data=[layout.replica(number) for number in range(setup.replicas)],
-            on_any_core=setup.on_any_core,
         )
         options = start.Options(
             program,
             where.clients,
             CLUSTER,
-            before=[] if setup.on_any_core else _on(REPLICA_CORE),
-            verify=setup.verify,
+            before=_on(REPLICA_CORE),
             environment=setup.environment,
         )
         children = []
@@ -178,7 +156,7 @@ def redis(kit: Kit) -> Iterator[Servers]:
 @contextmanager
 def etcd(kit: Kit) -> Iterator[Servers]:
     """Three members of etcd with its defaults, but for the addresses."""
-    program = etcd_program(kit)
+    program = _program(kit, "etcd", ["etcd-server"])
     with _data(kit) as data, ExitStack() as running:
         addresses = free_addresses(2 * REPLICAS)
         clients, peers = addresses[:REPLICAS], addresses[REPLICAS:]
@@ -197,10 +175,6 @@ def etcd(kit: Kit) -> Iterator[Servers]:
             argv: list[str | Path] = [program, *words]
             running.enter_context(process.background(pinned(REPLICA_CORE, argv)))
         yield Servers("etcd", clients)
-
-
-def etcd_program(kit: Kit) -> Path:
-    return _program(kit, "etcd", ["etcd-server"])
 
 
 def redis_program(kit: Kit) -> Path:

@@ -186,7 +186,11 @@ def scope_of(mutant: Mutant, full: bool) -> Scope:
     """Only the named tests: a measurement that the mutant does not name would cost minutes. Every
     test may show that a mutant is not deterministic."""
     named = {*mutant.caught_by, *mutant.passes}
-    rows = {FEW_ROWS if name == MEASUREMENT else name for name in named if _is_row(name)}
+    rows = {
+        FEW_ROWS if name == MEASUREMENT else name
+        for name in named
+        if name.split("/")[0] == MEASUREMENT
+    }
     return Scope(
         tests=None if DETERMINISM in named else frozenset(named),
         measurement=bool(rows),
@@ -197,10 +201,6 @@ def scope_of(mutant: Mutant, full: bool) -> Scope:
         shrink=False,
         diagnosis=False,
     )
-
-
-def _is_row(name: str) -> bool:
-    return name.split("/")[0] == MEASUREMENT
 
 
 def judge(mutant: Mutant, graded: Grade) -> Judged:
@@ -269,11 +269,12 @@ def _failed(mutant: Mutant, graded: Grade) -> tuple[str, ...]:
 
 
 def _named(graded: Grade, name: str) -> list[TestRow]:
-    return [row for row in graded.rows if row.test_id == name or _is_measured(row, name)]
-
-
-def _is_measured(row: TestRow, name: str) -> bool:
-    return name == MEASUREMENT and row.test_id.startswith(f"{MEASUREMENT}/")
+    of_all = f"{MEASUREMENT}/" if name == MEASUREMENT else None
+    return [
+        row
+        for row in graded.rows
+        if row.test_id == name or (of_all and row.test_id.startswith(of_all))
+    ]
 
 
 def _known(name: str, rows: list[TestRow]) -> str:

@@ -34,7 +34,8 @@ def committed(context: Context) -> Counts:
     for path in sorted((context.kit.site / measured.RESULTS).glob("*.json")):
         text = path.read_text(encoding="utf-8")
         options = Options.from_json(json.loads(text)["options"])
-        counts.expect(_again(context, options) == text, _stale(path, options))
+        again = slow.as_text(slow.measure(context.kit, options))
+        counts.expect(again == text, _not_made(path, f"{options.command()} --json"))
     return counts
 
 
@@ -94,11 +95,3 @@ def benchmarks_of_labs(context: Context) -> Counts:
                     stale = f"{benchmarked.RESULTS}: {each.name} is not what it says"
                     counts.expect(value == said.get(each.name), stale)
     return counts
-
-
-def _again(context: Context, options: Options) -> str:
-    return slow.as_text(slow.measure(context.kit, options))
-
-
-def _stale(path: Path, options: Options) -> str:
-    return _not_made(path, f"{options.command()} --json")

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,19 +11,7 @@ from failslow.base import console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras import lab_kits
-from failslow.extras.bench import (
-    core,
-    failover,
-    figures,
-    kv,
-    raft,
-    results,
-    rpc,
-    sim,
-    slow,
-    snapshot,
-    verified,
-)
+from failslow.extras.bench import core, figures, kv, raft, results, rpc, sim, slow
 from failslow.extras.bench.figures import Section
 from failslow.extras.commands import parsers
 
@@ -33,17 +21,13 @@ ON_ITS_OWN: dict[str, Callable[[Kit], Section]] = {
     "rpc": rpc.run,
 }
 
-COMPARED: dict[str, Callable[[Kit, Sequence[str]], Section]] = {"raft": raft.run, "kv": kv.run}
-PEERS = {"raft": raft.PEERS, "kv": kv.PEERS}
+COMPARED: dict[str, Callable[[Kit, bool], Section]] = {"raft": raft.run, "kv": kv.run}
+PEERS = {"raft": "etcd", "kv": "redis"}
 
 SEEDS_MAX = 1000
 
-IF_NAMED: dict[str, Callable[[Kit], Section]] = {
-    "failover": failover.run,
-    "snapshot": snapshot.run,
-}
-ALONE = (*IF_NAMED, "slow")
-"""They take minutes: run only if they are named."""
+SLOW = "slow"
+"""It takes minutes: it runs only if it is named."""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -51,17 +35,11 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "which",
         nargs="?",
         metavar="WHICH",
-        help=f"{', '.join((*ON_ITS_OWN, *COMPARED, *ALONE))}, or one of a lab"
-        f" (all but {', '.join(ALONE)}, and long ones of labs)",
+        help=f"{', '.join((*ON_ITS_OWN, *COMPARED, SLOW))}, or one of a lab"
+        f" (all but {SLOW}, and long ones of labs)",
     )
-    parser.add_argument(
-        "--versus",
-        metavar="PEER,...",
-        help="peers in the same run: etcd with raft; redis, etcd or both with kv",
-    )
-    parser.add_argument(
-        "--verify", action="store_true", help="with raft: the cost of runtime verification"
-    )
+    text = "a peer in the same run: etcd with raft, redis with kv"
+    parser.add_argument("--versus", metavar="PEER", help=text)
     parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no tables")
     parser.add_argument("--out", type=Path, default=Path("out/bench"), help="(out/bench)")
     _add_slow(parser.add_argument_group("slow: what each slow fault costs a solution"))
@@ -109,28 +87,28 @@ def run(
     kit: Kit,
     which: str | None,
     versus: str | None,
-    verify: bool,
     as_json: bool,
     out: Path,
     **of_slow: Any,  # noqa: ANN401
 ) -> int:
     """0 when every figure meets its bar, 1 otherwise."""
     of_labs, long = lab_kits.benchmarks(kit), lab_kits.benchmarks(kit, "LONG_BENCHMARKS")
-    known = (*ON_ITS_OWN, *of_labs, *COMPARED, *ALONE, *long)
+    known = (*ON_ITS_OWN, *of_labs, *COMPARED, SLOW, *long)
     if which is not None and which not in known:
         raise CannotDo(f"there is no benchmark '{which}', but {', '.join(known)}")
-    peers = _peers(which, versus)
+    if versus is not None and PEERS.get(which or "") != versus:
+        raise CannotDo("--versus: ./kit bench raft has the peer etcd, and ./kit bench kv has redis")
     given = {name: value for name, value in of_slow.items() if value is not None}
-    if given and which != "slow":
+    if given and which != SLOW:
         raise CannotDo(f"--{min(given)} goes with slow: ./kit bench slow --{min(given)} ...")
-    if which == "slow":
+    if which == SLOW:
         return slow.run(kit, slow.Options(**given), as_json)
-    if verify and (which != "raft" or peers):
-        raise CannotDo("--verify goes with raft alone: ./kit bench raft --verify")
     sections = []
-    on_its_own = ON_ITS_OWN | of_labs | IF_NAMED | long
+    on_its_own = ON_ITS_OWN | of_labs | long
     for key in (which,) if which else (*ON_ITS_OWN, *of_labs, *COMPARED):
-        section = _compared(kit, key, verify, peers) if key in COMPARED else on_its_own[key](kit)
+        section = (
+            COMPARED[key](kit, versus is not None) if key in COMPARED else on_its_own[key](kit)
+        )
         sections.append(section)
         if not as_json:
             console.stdout().print(figures.table(section))
@@ -140,24 +118,6 @@ def run(
     else:
         console.stdout().print(f"All results so far: {where}", soft_wrap=True)
     return 0 if all(section.passed for section in sections) else 1
-
-
-def _compared(kit: Kit, key: str, verify: bool, peers: Sequence[str]) -> Section:
-    return verified.run(kit) if verify else COMPARED[key](kit, peers)
-
-
-def _peers(which: str | None, versus: str | None) -> list[str]:
-    """The peers that --versus names, each once. CannotDo when the benchmark has no such peer."""
-    if versus is None:
-        return []
-    if which not in PEERS:
-        raise CannotDo("--versus goes with raft or kv: ./kit bench kv --versus redis,etcd")
-    names = list(dict.fromkeys(versus.split(",")))
-    for name in names:
-        if name not in PEERS[which]:
-            has = " and ".join(PEERS[which])
-            raise CannotDo(f"--versus: {which} has no peer '{name}', only {has}")
-    return names
 
 
 def _figures(section: Section) -> list[dict[str, object]]:

@@ -7,7 +7,7 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -36,6 +36,7 @@ from failslow.extras.cluster.ports import HOST
 from failslow.extras.cluster.replica_processes import Process
 from failslow.extras.cluster.state import State
 from failslow.extras.commands import cluster_options, top
+from failslow.extras.commands.parsers import Command, Commands, Parser, add
 from failslow.extras.live import server
 from failslow.extras.live import view as live
 from failslow.extras.shared import waiting
@@ -51,12 +52,10 @@ DUMP_S = 10.0
 NO_TABLES = "print JSON, no tables"
 DUMP_HEADER = re.compile(rb" suspended coroutines?\n")
 
-Action = Callable[..., int]
 
-
-def add_to(parser: argparse.ArgumentParser) -> None:
+def add_to(parser: Parser) -> None:
     """Adds the actions of `kit cluster`."""
-    actions = parser.add_subparsers(metavar="ACTION", required=True, parser_class=type(parser))
+    actions = parser.add_subparsers(metavar="ACTION", required=True, parser_class=Parser)
     _add_up(actions)
     _add_build(actions)
     _add(actions, "down", "end the cluster", _down)
@@ -85,19 +84,14 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def _add(
-    actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    name: str,
-    text: str,
-    action: Action,
-    data: str = "the only one of this checkout",
-) -> argparse.ArgumentParser:
-    parser = actions.add_parser(name, help=text, description=text)
+    actions: Commands, name: str, text: str, action: Command, data: str = cluster_options.ONLY
+) -> Parser:
+    parser = add(actions, name, text, action)
     cluster_options.add_to(parser, data, docker=action in _ON_CONTAINERS)
-    parser.set_defaults(command=action)
     return parser
 
 
-def _add_up(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_up(actions: Commands) -> None:
     parser = _add(actions, "up", "build a solution and start its replicas", _up, "out/cluster/LAB")
     _add_solution(parser)
     parser.add_argument("--replicas", type=int, choices=(3, 5), help="number of replicas (3)")
@@ -118,16 +112,15 @@ def _sizes(text: str) -> tuple[int, ...]:
     return tuple(int(word) for word in words)
 
 
-def _add_build(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_build(actions: Commands) -> None:
     text = "build a solution's replica program for machines without the kit"
-    parser = actions.add_parser("build", help=text, description=text)
+    parser = add(actions, "build", text, _build)
     _add_solution(parser)
     out = Path("out/replica")
     parser.add_argument("--out", type=Path, metavar="PATH", default=out, help=f"({out})")
-    parser.set_defaults(command=_build)
 
 
-def _add_solution(parser: argparse.ArgumentParser) -> None:
+def _add_solution(parser: Parser) -> None:
     parser.add_argument(
         "directory", type=Path, nargs="?", metavar="DIR", help="(the reference; without one, labs)"
     )

@@ -5,12 +5,10 @@ from pathlib import Path
 
 from failslow.extras.cluster.data_directory import CONTAINERS
 
+ONLY = "the only one of this checkout"
 
-def add_to(
-    parser: argparse.ArgumentParser,
-    default: str = "the only one of this checkout",
-    docker: bool = False,
-) -> None:
+
+def add_to(parser: argparse.ArgumentParser, default: str = ONLY, docker: bool = False) -> None:
     """They give `data`, as place.named_or_only takes it. `docker`: containers will do."""
     group = parser.add_mutually_exclusive_group()
     text = f"the cluster's data ({default})"

@@ -1,6 +1,5 @@
 """`kit faults run`, `sweep` and `check`: experiments with faults, and a test of each fault."""
 
-import argparse
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -12,26 +11,21 @@ from rich.table import Table
 from failslow.base import console
 from failslow.base.kit import Kit
 from failslow.build import cmake
-from failslow.extras.commands import experiments, parsers, sweeps, systems
+from failslow.extras.commands import experiments, sweeps, systems
+from failslow.extras.commands.parsers import Commands, add
 from failslow.extras.faults import catalogue, injection, probe
 from failslow.extras.faults.catalogue import Catalogue
 from failslow.extras.faults.injectors import INJECTORS, Injector, in_containers
 from failslow.extras.faults.verdict import OTHERS_CORES_MAX
 
 
-def add_to(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_to(actions: Commands) -> None:
     text = "make experiments with faults, on a cluster of its own"
-    made = actions.add_parser("run", help=text, description=text)
-    made.set_defaults(command=parsers.taking(experiments.run, experiments.Options))
-    experiments.add_run(made)
+    experiments.add_run(add(actions, "run", text, experiments.run, experiments.Options))
     text = "make experiments over strengths, roles and workloads, and map what they cost"
-    swept = actions.add_parser("sweep", help=text, description=text)
-    swept.set_defaults(command=parsers.taking(sweeps.run, sweeps.Options))
-    sweeps.add_to(swept)
+    sweeps.add_to(add(actions, "sweep", text, sweeps.run, sweeps.Options))
     systems.add_to(actions)
-    text = "try each fault on this machine"
-    checked = actions.add_parser("check", help=text, description=text)
-    checked.set_defaults(command=_check)
+    checked = add(actions, "check", "try each fault on this machine", _check)
     text = "with the mechanisms that containers get"
     checked.add_argument("--docker", action="store_true", help=text)
     checked.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no table")

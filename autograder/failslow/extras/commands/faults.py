@@ -3,7 +3,6 @@
 import argparse
 import json
 import re
-from collections.abc import Callable
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +16,7 @@ from failslow.base.kit import Kit
 from failslow.extras.cluster import data_directory
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.commands import cluster_options
+from failslow.extras.commands.parsers import Command, Commands, Parser, add
 from failslow.extras.faults import catalogue, claim, injection, targets
 from failslow.extras.faults.catalogue import Catalogue
 from failslow.extras.faults.injectors import Injection, injector_of
@@ -28,9 +28,9 @@ _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 
 
-def add_to(parser: argparse.ArgumentParser) -> None:
+def add_to(parser: Parser) -> None:
     """Adds the actions of `kit faults`. A student's kit has no experiments."""
-    actions = parser.add_subparsers(metavar="ACTION", required=True, parser_class=type(parser))
+    actions = parser.add_subparsers(metavar="ACTION", required=True, parser_class=Parser)
     _add_inject(actions)
     _add(actions, "heal", "end all faults of a cluster", _heal)
     shown = _add(actions, "list", "list the faults that there are, and those that are on", _list)
@@ -41,7 +41,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         fault_experiments.add_to(actions)
 
 
-def _add_inject(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_inject(actions: Commands) -> None:
     parser = _add(actions, "inject", "make a replica slow for a while", _inject)
     parser.add_argument("fault", metavar="FAULT", help="its name, or that of a preset")
     parser.add_argument(
@@ -59,15 +59,9 @@ def _add_inject(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
 
 
-def _add(
-    actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    name: str,
-    text: str,
-    action: Callable[..., int],
-) -> argparse.ArgumentParser:
-    parser = actions.add_parser(name, help=text, description=text)
+def _add(actions: Commands, name: str, text: str, action: Command) -> Parser:
+    parser = add(actions, name, text, action)
     cluster_options.add_to(parser, docker=True)
-    parser.set_defaults(command=action)
     return parser
 
 
@@ -127,7 +121,7 @@ def _list(kit: Kit, data: Path | None, as_json: bool) -> int:
         return 0
     _print_catalogue(known)
     for each in active:
-        print(f"replica {each.replica}: {each.fault} for {each.left_s:.0f} s more")
+        print(each.line)
     if not active:
         print("no fault is on")
     return 0

@@ -25,7 +25,6 @@ from failslow.extras.commands.parsers import Commands, Parser, add, add_group
 from failslow.extras.new_lab import command as new_lab
 from failslow.extras.release import assignment
 from failslow.lab import course_key
-from failslow.lab.course_key import CourseKey
 
 
 def add_to(commands: Commands) -> None:
@@ -113,7 +112,7 @@ def _grade(kit: Kit, options: _GradeOptions) -> int:
 def _add_key(parser: Parser) -> None:
     parser.add_argument(
         "--key",
-        type=_course_key,
+        type=lambda text: course_key.read(Path(text)),
         metavar="FILE",
         help=f"the course key (${course_key.ENVIRONMENT}, then course.key)",
     )
@@ -224,10 +223,6 @@ def _add_release(commands: Commands) -> None:
     right = add(what, "answers", text, diagnosis_material.answers_of)
     right.add_argument("--out", type=Path, metavar="FILE", required=True, help="must not exist")
     _add_key(right)
-
-
-def _course_key(text: str) -> CourseKey:
-    return course_key.read(Path(text))
 
 
 def _build(kit: Kit, preset: str, targets: Sequence[str]) -> int:

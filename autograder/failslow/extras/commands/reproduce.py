@@ -27,8 +27,8 @@ def run(kit: Kit, name: str | None, quick: bool, as_json: bool) -> int:
     if as_json:
         print(results.as_text(found), end="")
         return 0
-    for table in tables.all_tables(found):
-        _print(table)
+    for make in tables.TABLES.values():
+        _print(make(found))
     return 0
 
 

@@ -1,6 +1,5 @@
 """`kit faults system check`: tries each line of a foreign system's file."""
 
-import argparse
 import json
 import subprocess
 import time
@@ -12,6 +11,7 @@ from failslow.base import console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
+from failslow.extras.commands.parsers import Commands, add, add_group
 from failslow.extras.faults import catalogue, injection, slow_syncs
 from failslow.extras.faults.effect_counts import LINKS, STOPS, SYNCS
 from failslow.extras.faults.experiment import prepare
@@ -35,15 +35,11 @@ class Found:
     is_good: bool = True
 
 
-def add_to(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    text = "a system of your own, in one file"
-    group = actions.add_parser("system", help=text, description=text)
-    checks = group.add_subparsers(metavar="WHAT", required=True, parser_class=type(group))
-    text = "try each line of a system's file"
-    checked = checks.add_parser("check", help=text, description=text)
+def add_to(actions: Commands) -> None:
+    checks = add_group(actions, "system", "a system of your own, in one file")
+    checked = add(checks, "check", "try each line of a system's file", check)
     checked.add_argument("file", type=Path, metavar="FILE.yaml")
     checked.add_argument("--out", type=Path, default=Path("out/faults"), help="(out/faults)")
-    checked.set_defaults(command=check)
 
 
 def check(kit: Kit, file: Path, out: Path) -> int:

@@ -30,12 +30,7 @@ def view(layout: Layout, current: State, lab: Lab) -> RenderableType:
 
 
 def _faults(layout: Layout) -> str:
-    active = claim.active(layout)
-    if not active:
-        return "no fault is on"
-    return "\n".join(
-        f"replica {each.replica}: {each.fault} for {each.left_s:.0f} s more" for each in active
-    )
+    return "\n".join(each.line for each in claim.active(layout)) or "no fault is on"
 
 
 def _waits(layout: Layout, current: State) -> RenderableType:

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass, replace
-from typing import Any
 
 from failslow.base import process
 from failslow.base.errors import CannotDo
@@ -67,7 +66,7 @@ def load(kit: Kit) -> Catalogue:
     path = kit.binary(PROGRAM)
     try:
         content = json.loads(process.run([path]).output)
-        kinds = [_kind(number, row) for number, row in enumerate(content["kinds"])]
+        kinds = [FaultKind(number, **row) for number, row in enumerate(content["kinds"])]
         presets = [
             Preset(row["name"], row["kind"], row["text"], row["amount"])
             for row in content["presets"]
@@ -81,16 +80,3 @@ def slow_faults(kit: Kit) -> list[Preset]:
     """All strengths of the kinds that slow a replica, in the catalogue's order. As `load`."""
     catalogue = load(kit)
     return [each for each in catalogue.presets.values() if catalogue.kinds[each.kind].slows]
-
-
-def _kind(number: int, row: dict[str, Any]) -> FaultKind:
-    return FaultKind(
-        number,
-        row["name"],
-        row["unit"],
-        row["amount_min"],
-        row["amount_max"],
-        row["effect"],
-        row["slows"],
-        row["to_receivers"],
-    )

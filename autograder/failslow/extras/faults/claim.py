@@ -35,6 +35,11 @@ class Claim:
     def left_s(self) -> float:
         return max(0.0, self.ends_s - time.clock_gettime(time.CLOCK_BOOTTIME))
 
+    @property
+    def line(self) -> str:
+        """For people."""
+        return f"replica {self.replica}: {self.fault} for {self.left_s:.0f} s more"
+
 
 def of_this_process(replica: int, kind: str, fault: str, mechanism: str, seconds: float) -> Claim:
     pid = os.getpid()

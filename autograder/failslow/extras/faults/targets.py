@@ -68,7 +68,8 @@ def target(place: Place, lab: Lab, word: str) -> tuple[int, str]:
     group, wanted = (int(in_group[1]), in_group[2]) if in_group else (0, word)
     known = (FOLLOWER, *(lab.cluster.proposers if lab.cluster else ()))
     if wanted not in known:
-        raise CannotDo(f"--target: '{wanted}' is neither a replica's number nor {_or(known)}")
+        words = f"{', '.join(known[:-1])} or {known[-1]}"
+        raise CannotDo(f"--target: '{wanted}' is neither a replica's number nor {words}")
     if group >= len(place.current.members):
         raise CannotDo(f"--target: there is no group {group}")
     members = place.current.members[group]
@@ -110,7 +111,3 @@ def roles(place: Place, lab: Lab) -> dict[int, str]:
         for each in status.of_all(place.layout, place.current, lab)
         if each.state in (status.RUNS, status.STUCK)
     }
-
-
-def _or(words: tuple[str, ...]) -> str:
-    return f"{', '.join(words[:-1])} or {words[-1]}"

@@ -54,10 +54,7 @@ def of(subject: Subject) -> dict[str, Any]:
         "title": subject.title,
         "columns": [column.name for column in subject.columns],
         "replicas": [_replica(subject, number) for number in sorted(numbers)],
-        "faults": [
-            f"replica {each.replica}: {each.fault} for {each.left_s:.0f} s more"
-            for each in claim.active(layout)
-        ],
+        "faults": [each.line for each in claim.active(layout)],
         "load": _load(layout),
         "graph": _graph(layout, len(numbers)),
     }

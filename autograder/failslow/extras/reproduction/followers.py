@@ -107,10 +107,6 @@ def _cost(samples: dict[Run, Sample], runs: Sequence[Run]) -> Cost:
         runs[0].fault,
         throughput=middle(figures.throughput_degradation, SATURATED),
         mean=middle(figures.latency_degradation, LATENCY),
-        p50=middle(_median_grown, LATENCY),
+        p50=middle(figures.median_latency_degradation, LATENCY),
         p99=middle(figures.p99_ratio, LATENCY) - 1,
     )
-
-
-def _median_grown(base: Sample, slow: Sample) -> float:
-    return slow.p50_ns / base.p50_ns - 1

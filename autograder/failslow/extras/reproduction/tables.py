@@ -49,10 +49,6 @@ class Table:
         return "\n".join([*lines, "", self.note])
 
 
-def all_tables(results: Results) -> list[Table]:
-    return [make(results) for make in TABLES.values()]
-
-
 def warnings(results: Results) -> Table:
     """Table 5.1."""
     rows: list[tuple[str, ...]] = []
