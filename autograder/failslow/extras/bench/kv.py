@@ -73,8 +73,7 @@ def run(kit: Kit, with_redis: bool) -> Section:
 def measure(kit: Kit, with_redis: bool) -> tuple[Rounds, list[str]]:
     """The results of each system in all rounds, and a sentence for each measurement that was left
     out. A round has results of all systems, or none."""
-    view = load_labs(kit).get("lab3").cluster
-    assert view is not None, "lab 3's replicas run as processes"
+    view = store_view(kit)
     starts = {"kv": servers.kv} | ({"redis": servers.redis} if with_redis else {})
     rounds: Rounds = {}
     left_out: list[str] = []
@@ -103,6 +102,13 @@ def measure(kit: Kit, with_redis: bool) -> tuple[Rounds, list[str]]:
 
 def _settled(cluster: Servers, view: ClusterView, commands: Commands) -> redis_load.Result:
     return settled(lambda: _measure(cluster, view, commands), lambda result: result.other_share)
+
+
+def store_view(kit: Kit) -> ClusterView:
+    """The status of the store's replicas."""
+    view = load_labs(kit).get("lab3").cluster
+    assert view is not None, "lab 3's replicas run as processes"
+    return view
 
 
 def _measure(cluster: Servers, view: ClusterView, commands: Commands) -> redis_load.Result:

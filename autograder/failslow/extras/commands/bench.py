@@ -11,7 +11,17 @@ from failslow.base import console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras import lab_kits
-from failslow.extras.bench import core, figures, kv, raft, results, rpc, sim, slow
+from failslow.extras.bench import (
+    core,
+    failover,
+    figures,
+    kv,
+    raft,
+    results,
+    rpc,
+    sim,
+    slow,
+)
 from failslow.extras.bench.figures import Section
 from failslow.extras.commands import parsers
 
@@ -26,8 +36,9 @@ PEERS = {"raft": "etcd", "kv": "redis"}
 
 SEEDS_MAX = 1000
 
-SLOW = "slow"
-"""It takes minutes: it runs only if it is named."""
+IF_NAMED: dict[str, Callable[[Kit], Section]] = {"failover": failover.run}
+ALONE = (*IF_NAMED, "slow")
+"""They take minutes: run only if they are named."""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -35,8 +46,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "which",
         nargs="?",
         metavar="WHICH",
-        help=f"{', '.join((*ON_ITS_OWN, *COMPARED, SLOW))}, or one of a lab"
-        f" (all but {SLOW}, and long ones of labs)",
+        help=f"{', '.join((*ON_ITS_OWN, *COMPARED, *ALONE))}, or one of a lab"
+        f" (all but {', '.join(ALONE)}, and long ones of labs)",
     )
     text = "a peer in the same run: etcd with raft, redis with kv"
     parser.add_argument("--versus", metavar="PEER", help=text)
@@ -93,18 +104,18 @@ def run(
 ) -> int:
     """0 when every figure meets its bar, 1 otherwise."""
     of_labs, long = lab_kits.benchmarks(kit), lab_kits.benchmarks(kit, "LONG_BENCHMARKS")
-    known = (*ON_ITS_OWN, *of_labs, *COMPARED, SLOW, *long)
+    known = (*ON_ITS_OWN, *of_labs, *COMPARED, *ALONE, *long)
     if which is not None and which not in known:
         raise CannotDo(f"there is no benchmark '{which}', but {', '.join(known)}")
     if versus is not None and PEERS.get(which or "") != versus:
         raise CannotDo("--versus: ./kit bench raft has the peer etcd, and ./kit bench kv has redis")
     given = {name: value for name, value in of_slow.items() if value is not None}
-    if given and which != SLOW:
+    if given and which != "slow":
         raise CannotDo(f"--{min(given)} goes with slow: ./kit bench slow --{min(given)} ...")
-    if which == SLOW:
+    if which == "slow":
         return slow.run(kit, slow.Options(**given), as_json)
     sections = []
-    on_its_own = ON_ITS_OWN | of_labs | long
+    on_its_own = ON_ITS_OWN | of_labs | IF_NAMED | long
     for key in (which,) if which else (*ON_ITS_OWN, *of_labs, *COMPARED):
         section = (
             COMPARED[key](kit, versus is not None) if key in COMPARED else on_its_own[key](kit)
