@@ -13,6 +13,7 @@ from failslow.base.kit import Kit
 from failslow.extras import lab_kits
 from failslow.extras.bench import core, figures, kv, raft, results, rpc, sim, slow
 from failslow.extras.bench.figures import Section
+from failslow.extras.commands import parsers
 
 ON_ITS_OWN: dict[str, Callable[[Kit], Section]] = {
     "sim": sim.run,
@@ -53,7 +54,12 @@ def _add_slow(group: "argparse._ArgumentGroup") -> None:
         metavar="NAME,...",
         help="reference, LAB/NAME of an alternative or mutant, or a directory (reference)",
     )
-    group.add_argument("--seeds", type=_number, metavar="N", help=f"of each run ({default.seeds})")
+    group.add_argument(
+        "--seeds",
+        type=parsers.whole(1, SEEDS_MAX),
+        metavar="N",
+        help=f"of each run ({default.seeds})",
+    )
     group.add_argument(
         "--replicas", type=_sizes, metavar="N,...", help="numbers of replicas (3,5,7)"
     )
@@ -69,12 +75,6 @@ def _add_slow(group: "argparse._ArgumentGroup") -> None:
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text.split(",")))
-
-
-def _number(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= SEEDS_MAX:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to {SEEDS_MAX}")
-    return int(text)
 
 
 def _sizes(text: str) -> tuple[int, ...]:
