@@ -123,7 +123,7 @@ def mine(starting: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     write_reply(starting, str(starting.root / "fake-compiler"), "-O2", programs)
     build_fakes(
         monkeypatch,
-        "failslow.extras.commands.sims",
+        "failslow.extras.shared.sims",
         lambda name: TEST_BINARY.format(tests=repr(SUITES[name.removesuffix("_sim")])),
     )
     tests = starting.labs / "lab2-raft" / "tests"
