@@ -86,14 +86,12 @@ def test_loops_of_cpp(body: str, lines: list[int]) -> None:
 
 
 def test_the_check_names_a_planted_loop(tmp_path: Path) -> None:
-    places = {
-        "autograder/tests/test_x.py": python_test(MAY_HOLD_ALWAYS[0]),
-        "autograder/tests/test_y.py": python_test(HAVE_ITEMS[0]),
-        "labs/lab9/tests/x_test.cc": "TEST(X, X) {\n  for (int x : rows()) EXPECT_TRUE(x);\n}\n",
-    }
-    for name, text in places.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+    python, cpp = tmp_path / "autograder/tests", tmp_path / "labs/lab9/tests"
+    python.mkdir(parents=True)
+    cpp.mkdir(parents=True)
+    (python / "test_x.py").write_text(python_test(MAY_HOLD_ALWAYS[0]))
+    (python / "test_y.py").write_text(python_test(HAVE_ITEMS[0]))
+    (cpp / "x_test.cc").write_text("TEST(X, X) {\n  for (int x : rows()) EXPECT_TRUE(x);\n}\n")
     counts = assertion_loops.run(Context(Kit(tmp_path), False, tmp_path))
     assert (counts.passed, counts.failed) == (1, 2)
     assert counts.problems == [

@@ -15,7 +15,7 @@ from failslow.extras.check.style import CPP_DIRECTORIES, PYTHON_DIRECTORIES, sou
 
 HELPER = "some"
 
-AS_LONG_AS_ARGUMENTS = {"enumerate", "list", "product", "reversed", "set", "sorted", "tuple", "zip"}
+AS_LONG_AS_ARGUMENTS = {"enumerate", "sorted", "zip"}
 AS_LONG_AS_OBJECT = {"items", "keys", "values"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -62,18 +62,16 @@ def _loops(function: Function, asserting: set[str], constants: set[str]) -> Iter
     nodes = list(ast.walk(function))
     known = _literals(nodes, constants)
     for node in nodes:
-        if isinstance(node, ast.For):
-            inside = (each for statement in node.body for each in ast.walk(statement))
-            if not any(_asserts(each, asserting) for each in inside):
-                continue
-            parts = [(node.iter, node.lineno)]
-        elif isinstance(node, ast.Assert):
-            parts = [(each, node.lineno) for each in _quantified(node.test)]
-        else:
-            continue
-        for items, line in parts:
-            if not _has_items(items, known) and not _is_named(items, nodes, line):
-                yield line
+        ranges: Iterable[ast.expr] = ()
+        if isinstance(node, ast.Assert):
+            ranges = _quantified(node.test)
+        elif isinstance(node, ast.For) and any(
+            _asserts(each, asserting) for each in ast.walk(node)
+        ):
+            ranges = [node.iter]
+        for items in ranges:
+            if not _has_items(items, known) and not _is_named(items, nodes, items.lineno):
+                yield items.lineno
 
 
 def _asserts(node: ast.AST, asserting: Iterable[str] = ()) -> bool:
@@ -122,19 +120,12 @@ def _has_items(items: ast.expr, known: set[str]) -> bool:
     if isinstance(items, ast.Constant):
         return bool(items.value)
     if isinstance(items, ast.Tuple | ast.List | ast.Set):
-        return any(
-            not isinstance(each, ast.Starred) or _has_items(each.value, known)
-            for each in items.elts
-        )
+        return any(not isinstance(each, ast.Starred) for each in items.elts)
     if isinstance(items, ast.Dict):
         return any(items.keys)
-    if isinstance(items, ast.BinOp):
-        return _has_items(items.left, known) or _has_items(items.right, known)
     if isinstance(items, Comprehension):
         return all(not each.ifs and _has_items(each.iter, known) for each in items.generators)
-    if isinstance(items, ast.Call):
-        return _returns_items(items, known)
-    return False
+    return isinstance(items, ast.Call) and _returns_items(items, known)
 
 
 def _returns_items(call: ast.Call, known: set[str]) -> bool:

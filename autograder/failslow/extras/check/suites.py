@@ -59,16 +59,12 @@ def ctest(
     return run
 
 
-def python_tests(context: Context) -> Counts:
-    return _unit_tests(context)
-
-
 def quick_python_tests(context: Context) -> Counts:
     """Without those that start clusters, browsers or builds: see conftest.py."""
-    return _unit_tests(context, "-m", "not slow")
+    return python_tests(context, "-m", "not slow")
 
 
-def _unit_tests(context: Context, *options: str) -> Counts:
+def python_tests(context: Context, *options: str) -> Counts:
     # A process that has done its tests steals some of another's.
     side_by_side = (f"--numprocesses={machine.jobs()}", "--dist=worksteal")
     of_labs = sorted(context.kit.labs.glob("*/kit/tests"))

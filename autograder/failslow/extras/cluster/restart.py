@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 
 from failslow.base.errors import CannotDo
-from failslow.extras.cluster import containers, ports, replica_processes, start
+from failslow.extras.cluster import containers, metrics, ports, replica_processes, start
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.cluster.state import State
 
@@ -26,7 +26,9 @@ def restart(layout: Layout, current: State, number: int) -> int:
         if known.redis_port is not None:
             redis[number] = stack.enter_context(ports.listen(known.redis_port))
         children = start.start(layout, current, {number: listener}, redis)
-        if not start.await_true(layout, children, lambda: start.has_metrics(layout, number)):
+        if not start.await_true(
+            layout, children, lambda: metrics.read(layout.metrics(number)) is not None
+        ):
             raise CannotDo(
                 f"replica {number} has written no metrics for {start.READY_S:.0f} s: is its disk"
                 " full?"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from failslow.base import process
 from failslow.base.errors import CannotDo
-from failslow.extras.cluster import metrics, replica_processes, state
+from failslow.extras.cluster import replica_processes, state
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.cluster.state import State
 from failslow.extras.shared import waiting
@@ -207,11 +207,6 @@ def _reason(log: str) -> str:
     """The last line, without the program's name."""
     lines = log.splitlines()
     return re.sub(r"^/\S*: ", "", lines[-1]) if lines else ""
-
-
-def has_metrics(layout: Layout, number: int) -> bool:
-    """Whether a replica's event loop runs."""
-    return metrics.read(layout.metrics(number)) is not None
 
 
 def rotate_log(layout: Layout, number: int) -> None:

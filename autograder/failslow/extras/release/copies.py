@@ -57,15 +57,14 @@ def find(kit: Kit) -> list[Copy]:
     solution, each with the most similar one. CannotDo outside of a git checkout."""
     given = [*_given(kit)]
     solutions = [*_solutions(kit, given)]
-    found = (_closest(each, solutions) for each in given)
-    return [copy for copy in found if copy and copy.share > SHARE_MAX]
-
-
-def _closest(given: Body, solutions: list[Body]) -> Copy | None:
-    others = [Copy(given, each) for each in solutions if each.lab != given.lab]
-    if given.statements.total() < STATEMENTS_MIN or not others:
-        return None
-    return max(others, key=lambda copy: copy.share)
+    found = []
+    for each in given:
+        if each.statements.total() >= STATEMENTS_MIN:
+            others = (Copy(each, other) for other in solutions if other.lab != each.lab)
+            closest = max(others, key=lambda copy: copy.share, default=None)
+            if closest and closest.share > SHARE_MAX:
+                found.append(closest)
+    return found
 
 
 def _given(kit: Kit) -> Iterator[Body]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from failslow.extras.replay.recording import Message, World
+from failslow.extras.replay.recording import World
 
 _STRUCT = re.compile(
     r"^struct (\w+)(?: final)?(?: : (?:public )?([\w:]+))?\s*\{(.*?)^\};", re.M | re.S
@@ -69,15 +69,10 @@ def _fields_in(
 
 
 def name(worlds: Iterable[World], names: FieldNames) -> None:
-    """Gives the messages' fields their names."""
+    """Gives the messages' fields their names; none if the values are not those of the names."""
     for world in worlds:
         for message in world.messages:
-            message.fields = _fields_of(message, names)
-
-
-def _fields_of(message: Message, names: FieldNames) -> dict[str, str]:
-    """Empty if the values are not those of the names."""
-    return dict(_pairs(message.body, names.get(message.type, ())))
+            message.fields = dict(_pairs(message.body, names.get(message.type, ())))
 
 
 def _pairs(text: str, fields: Sequence[Field]) -> list[tuple[str, str]]:

@@ -39,8 +39,9 @@ def functions(source: Path) -> Iterator[Function]:
     """The functions with a body, in their order; a lambda belongs to the function around it."""
     for node in nodes(parse(source.read_bytes())):
         body = node.child_by_field_name("body")
-        if node.type == "function_definition" and body and (name := _declared(node)):
-            yield Function(name, line(node), tuple(_statements(body)))
+        name = _declared(node.child_by_field_name("declarator"))
+        if node.type == "function_definition" and body and name:
+            yield Function(text(name), line(node), tuple(_statements(body)))
 
 
 def code_blocks(page: Path) -> Iterator[Function]:
@@ -86,17 +87,11 @@ def line(node: "Node") -> int:
     return node.start_point[0] + 1
 
 
-def _declared(function: "Node") -> str:
-    """The name in a definition; "" if it has no parameters, as a macro may."""
-    node = function.child_by_field_name("declarator")
-    while node and node.type != "function_declarator":
-        node = _inner(node)
-    name = node and node.child_by_field_name("declarator")
-    return text(name) if name else ""
-
-
-def _inner(declarator: "Node") -> "Node | None":
-    return next((each for each in declarator.children if "declarator" in each.type), None)
+def _declared(declarator: "Node | None") -> "Node | None":
+    """The name of the function in a declarator, with the parentheses of a pointer to one."""
+    parts = nodes(declarator) if declarator else ()
+    found = next((each for each in parts if each.type == "function_declarator"), None)
+    return found and found.child_by_field_name("declarator")
 
 
 def _statements(body: "Node") -> Iterator[str]:
@@ -129,15 +124,5 @@ def _fields(member: "Node") -> int:
     body = kind and kind.child_by_field_name("body")
     if kind and body and not declared and not kind.child_by_field_name("name"):
         return sum(map(_fields, body.children))
-    return sum(map(_is_data, declared))
-
-
-def _is_data(declarator: "Node") -> bool:
-    """A pointer to a function is data: its name stands in parentheses."""
-    node: Node | None = declarator
-    while node:
-        if node.type == "function_declarator":
-            name = node.child_by_field_name("declarator")
-            return name is not None and name.type == "parenthesized_declarator"
-        node = _inner(node)
-    return True
+    names = map(_declared, declared)
+    return sum(not name or name.type == "parenthesized_declarator" for name in names)
