@@ -47,7 +47,7 @@ def copy(before: tuple[Kit, dict[str, str]]) -> Kit:
 
 @pytest.fixture(scope="module")
 def alone(copy: Kit) -> Kit:
-    """The same without the other labs, so that no more is compiled than the new lab needs."""
+    """The copy without the other labs, so that no more is compiled than the new lab needs."""
     for lab in load_labs(copy).by_id.values():
         for place in PLACES if lab.id != ID else ():
             shutil.rmtree(copy.root / place / lab.directory)

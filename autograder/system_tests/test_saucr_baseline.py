@@ -19,7 +19,7 @@ SYSTEM = "measure_memory-durable"
 REPLICAS = 5
 SEEDS = range(1, 9)
 THROUGHPUT, LATENCY_MEAN, LATENCY_P99 = 0.95, 1.05, 1.1
-"""What a submission may have of the system's: less throughput, more latency."""
+"""Bounds of a submission against the system: less throughput, more latency."""
 ROUNDED = 0.01
 """The constants are round numbers."""
 

@@ -546,7 +546,7 @@ def clean() -> list[Observed]:
 
 
 def changed(variant: str, **items: object) -> list[Observed]:
-    """The same, but this variant has other observations."""
+    """Clean observations, but this variant has others."""
     found = clean()
     for index, each in enumerate(found):
         if each.subject.truth.variant == variant:

@@ -655,7 +655,7 @@ def test_the_handbooks_results_are_in_the_order_of_strengths() -> None:
     rows = sweep.results(this_kit().site / swept.RESULTS)
     assert rows
     for row in rows:
-        # Of some kinds the smaller amount is the stronger fault.
+        # The smaller amount is the stronger fault of some kinds.
         amounts = [each.point.amount for each in row.cells]
         assert amounts in (sorted(amounts), sorted(amounts, reverse=True)), row
 

@@ -39,7 +39,7 @@ def code_lines(text: bytes) -> int:
 
 
 def our_lines(lab: Lab) -> dict[str, int]:
-    """Of a file that is a change of an earlier lab's, the lines that it adds."""
+    """Code lines by file. A file that changes an earlier lab's counts the lines that it adds."""
     directory = KIT.reference / lab.directory
     files = whole_files(directory) | added_lines(directory)
     return {name: code_lines(files[name]) for name in lab.files}

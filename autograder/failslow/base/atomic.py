@@ -19,7 +19,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """As `write_text`."""
+    """Writes bytes as `write_text` writes text."""
     try:
         with _replacing(path) as temporary:
             with temporary.open("wb") as file:

@@ -3,7 +3,7 @@
 from failslow.base import printable
 
 EXIT_INTERRUPTED = 130
-"""Of a command that a signal ended: no error."""
+"""The exit code of a command that a signal ended: no error."""
 
 
 class CannotDo(Exception):

@@ -34,8 +34,8 @@ def check_linux(command: str) -> None:
 
 
 def platform_name() -> str:
-    """As CMake names the directory of what is given compiled: by the processor, and elsewhere than
-    on Linux by the system, too."""
+    """CMake's name for the directory of compiled given code: the processor, and elsewhere than on
+    Linux the system, too."""
     processor = platform.machine()
     return processor if is_linux() else f"{platform.system()}-{processor}"
 

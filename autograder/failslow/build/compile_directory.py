@@ -70,7 +70,7 @@ class CompileDirectory:
             return done
 
     def look(self, argv: Sequence[str], timeout_s: float) -> process.Completed:
-        """As `run`, of a program that writes only to its output."""
+        """Runs a program that writes only to its output."""
         with self._own() as own:
             return self._run(argv, own, timeout_s)
 

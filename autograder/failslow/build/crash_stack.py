@@ -42,7 +42,7 @@ def in_lines(text: str, program: Path) -> str:
 
 
 def in_sandbox(kit: Kit, sandbox: CompilerSandbox, program: Path) -> Callable[[str], str]:
-    """As `in_lines` of that program, for a grader that trusts no byte of it."""
+    """The program's `in_lines`, for a grader that trusts no byte of it."""
     asked = 0
 
     @lru_cache

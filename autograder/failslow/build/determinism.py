@@ -36,7 +36,7 @@ def fills(seed: int) -> tuple[int, int]:
 def run_with_twins(
     run: gtest.Run, binary: Path, test: str, options: gtest.Options, seed: int
 ) -> Outcome:
-    """As `run`, and each replica has a twin: `Outcome.differs` says how two of them differ.
+    """Runs a test whose replicas have twins: `Outcome.differs` says how two of them differ.
 
     `seed`: draws the fills. CouldNotGrade as `run`, and when the twins could not be compared.
     """

@@ -102,7 +102,7 @@ class Options:
 
 
 Run = Callable[[Path, str, Options], Outcome]
-"""As `run_test`."""
+"""A function with the contract of `run_test`."""
 
 
 def list_graded(binary: Path, suite: str) -> list[GradedTest]:
@@ -168,7 +168,7 @@ def run_test(binary: Path, test: str, options: Options) -> Outcome:
 
 
 def run_again_without_verdict(run: Run, binary: Path, test: str, options: Options) -> Outcome:
-    """As `run`, but a test without a verdict is run once more. The second time that is its outcome.
+    """Runs a test, and once more without a verdict. The second time that is its outcome.
 
     One test that the machine or the grader breaks does not void the others.
     """
@@ -181,7 +181,7 @@ def run_again_without_verdict(run: Run, binary: Path, test: str, options: Option
 
 
 def run_and_shrink(binary: Path, test: str, options: Options) -> Outcome:
-    """As `run_test`, but shows the shortest schedule that fails so, if the test has schedules."""
+    """Runs a test, and shows the shortest schedule that fails so, if the test has schedules."""
     outcome = run_test(binary, test, options)
     if outcome.passed or not outcome.shrinks:
         return outcome

@@ -15,7 +15,7 @@ from failslow.base import process
 from failslow.build.macros import NO_CODE, SPLICE
 
 DEMANGLER = "c++filt"
-"""Of binutils, as the linker is."""
+"""A program of binutils, as the linker is."""
 DEMANGLE_S = 10.0
 
 WORDS = ("-O0", "-g0", "-w", "-ffunction-sections", "-D__OPTIMIZE__=1", "-U__NO_INLINE__")
@@ -32,7 +32,8 @@ _REFUSED = re.compile(
 )
 """A specialised template is refused: it has another body, and the same name."""
 _LITERAL = re.compile(r'\boperator\s*""')
-"""Of `1s`: a nearer one changes a constant, and no name. A comment may not have it either."""
+"""Operators such as that of `1s`: a nearer one changes a constant, and no name. A comment may not
+have it either."""
 _OF_THE_COMPILER = re.compile(
     r"_GLOBAL__|_Z\d+__static_init|_Unwind_|__gxx_|__cxa_|__clang_|_ZSt9terminate"
 )
@@ -90,7 +91,7 @@ def first_change(starter: bytes, submitted: bytes, classes: frozenset[str]) -> s
 
 
 def readable(mangled: str) -> str:
-    """As C++ spells it; the mangled name itself where nothing tells."""
+    """The name as C++ spells it; the mangled name itself where nothing tells."""
     try:
         done = process.run([DEMANGLER, mangled], timeout_s=DEMANGLE_S)
     except OSError:
@@ -111,7 +112,7 @@ def _is_standard(name: str) -> bool:
 
 
 def _words_of(mangled: str) -> tuple[list[str], list[str]]:
-    """Of a function's name, without its parameters: the scopes, and the words of template
+    """The scopes of a function's name, without its parameters, and the words of its template
     arguments (Itanium C++ ABI, 5.1). Substitutions are of no use here: the first mention of a word
     is always spelled."""
     found = re.match(r"_Z(?:T[A-Z]|GV|Th?n?\d+_)?Z*", mangled)
@@ -151,7 +152,7 @@ def _words_of(mangled: str) -> tuple[list[str], list[str]]:
 
 
 def functions(elf: bytes) -> dict[str, Function]:
-    """Of an object for 64 bits, little endian, with each function in a section of its own."""
+    """The functions of an object for 64 bits, little endian, each in a section of its own."""
     if not elf.startswith(_ELF64):
         raise ValueError("not an object for 64 bits")
     try:

@@ -14,7 +14,7 @@ from failslow.grade.model import TestRow
 
 SCREEN_LINES = 50
 LEAST_LINES = 6
-"""Of a reason that is shown at all."""
+"""Lines of a reason that is shown at all."""
 NAMED_MAX = 6
 """Lines of one cause that are named; the rest is counted."""
 VOID = "[yellow]void[/yellow]"
@@ -105,7 +105,7 @@ def _reason(row: TestRow) -> list[str]:
 
 
 def _figures(row: TestRow) -> Iterator[str]:
-    """Of a measured line, the detail is its reason and the figures."""
+    """The figures of a row: a measured line's detail is its reason and the figures."""
     if not row.hidden:
         yield from (line for line in row.detail.splitlines() if line not in row.output)
 

@@ -81,7 +81,7 @@ def find(kit: Kit) -> CourseKey:
 
 
 def take(kit: Kit) -> CourseKey:
-    """As `find`, and empties the kit's own key file.
+    """Finds the key, and empties the kit's own key file.
 
     For a container that grades one submission. A submitted source may include any file, and the
     student reads the compiler's complaint. An empty file is no key: a second grade is refused.

@@ -302,7 +302,7 @@ def _lanes(content: dict[str, Any]) -> Lanes:
 
 
 def _frozen(content: dict[str, Any]) -> dict[str, Any]:
-    """The same with tuples for lists."""
+    """The content with tuples for lists."""
     return {
         key: tuple(value) if isinstance(value, list) else value for key, value in content.items()
     }

@@ -93,7 +93,7 @@ def coroutine_growth(base: Sample, slow: Sample) -> float:
 
 
 def request_growth(base: Sample, slow: Sample) -> float:
-    """The same for requests to other replicas without an answer."""
+    """Growth in requests to other replicas without an answer."""
     return float(max(0, slow.pending_requests - base.pending_requests))
 
 
@@ -103,7 +103,7 @@ def catch_up_ns(_: Sample, slow: Sample) -> float:
 
 
 def fast_again_ns(base: Sample, _: Sample) -> float:
-    """Of the run that it is compared with: of dead replicas, which return at the window's end."""
+    """The time until dead replicas, which return at the window's end, are fast again."""
     return float("inf") if base.fast_again_ns is None else float(base.fast_again_ns)
 
 
@@ -153,7 +153,7 @@ def onset_loss(_: Sample, slow: Sample) -> float:
 
 
 def onset_loss_later(_: Sample, slow: Sample) -> float:
-    """The same of the fault's time from FOUND_SLICES on."""
+    """Loss in the fault's time from FOUND_SLICES on."""
     onset = _onset(slow)
     before = _mean(_baseline(slow.completions, onset))
     later = _mean(slow.completions[onset.fault_from + FOUND_SLICES : onset.fault_to])
@@ -161,7 +161,7 @@ def onset_loss_later(_: Sample, slow: Sample) -> float:
 
 
 def worst_second(_: Sample, slow: Sample) -> float:
-    """The same of the worst second of the fault."""
+    """Loss in the worst second of the fault."""
     onset = _onset(slow)
     before = _mean(_baseline(slow.completions, onset))
     seconds = range(onset.fault_from, onset.fault_to - 9)
@@ -229,7 +229,7 @@ def clients_sent_away(base: Sample, _: Sample) -> float:
 
 
 def clients_kept_away(_: Sample, slow: Sample) -> float:
-    """The same after the fault, when clients have returned."""
+    """Clients sent away after the fault, when clients have returned."""
     return _sent_away(slow, -AFTERWARDS_SLICES)
 
 

@@ -163,7 +163,7 @@ class Meter:
         return by_run | {run: by_run[self._unusable[_load(run)]] for run in unable}
 
     def measure_capacity(self, plan: Runs, advance: console.Advance) -> dict[Run, Sample]:
-        """Of each load."""
+        """Measures the capacity under each load."""
         by_load = {load: plan.capacity(*load) for load in self._loads}
         by_run = self._run([run for runs in by_load.values() for run in runs], advance)
         for load, runs in by_load.items():
@@ -208,7 +208,7 @@ class Meter:
         return frames / found.completed if found.completed else None
 
     def explain_all(self, rows: Sequence[Row]) -> list[Explained | None]:
-        """As `explain`, of each row."""
+        """Explains each row."""
         if not any(row.worst_run for row in rows):
             return [None] * len(rows)
         with console.progress("Explaining lost points") as advance:

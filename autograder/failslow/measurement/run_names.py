@@ -45,7 +45,7 @@ def name_of(row: Graded, run: Run, rate: float) -> str:
 
 
 def parse(name: str, settings: Settings, seed_of: Seeds, seed: int | None) -> Named:
-    """What the name leaves open is that of the row's first run. CannotDo for a name of no run."""
+    """The run of a name. The row's first run decides what it leaves open. CannotDo for no run."""
     first, *words = name.removeprefix(PREFIX).split(",")
     rows = {row.id.removeprefix(_ROW): row for row in settings.rows}
     if first not in rows:

@@ -46,7 +46,7 @@ LOADS = frozenset({LATENCY, SATURATED, CLOSED, SPREAD, FULL})
 SHAPES = frozenset({BEFORE, UNDER, FLAPPING, LONG, ONSET, LONG_ONSET, RETURN, CHANGING})
 
 CLIENTS = {CLOSED: 8, SPREAD: 1}
-"""Of a closed loop."""
+"""Clients of a closed loop."""
 
 VARIANTS = (
     (BEFORE, LOW_JITTER, LATENCY),

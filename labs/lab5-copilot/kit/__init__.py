@@ -20,9 +20,9 @@ Figure = figures.Figure
 Start = Callable[[Kit], AbstractContextManager[servers.Servers]]
 
 CLIENTS = 190
-"""As in document 002, section 6.3."""
+"""Clients of document 002, section 6.3."""
 ROUNDS = 3
-"""Of every measurement, systems in turn; the median counts."""
+"""Rounds of every measurement, systems in turn; the median counts."""
 
 TO_RAFT_AT_LEAST = 0.4
 PUTS_AT_LEAST = 70_000
@@ -45,7 +45,7 @@ TEXT = (
 )
 
 SEEDS_AT_ONCE = 50
-"""Of STORE in one process."""
+"""Seeds of STORE in one process."""
 STORE = ("copilot_store_tests", "CopilotStore.StaysLinearizableUnderFaults")
 """Lab 3's store on this lab's log, with 3, 5 and 7 replicas: the program and its test."""
 

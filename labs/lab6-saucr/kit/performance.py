@@ -22,7 +22,7 @@ SATURATED, LATENCY = 2620, 1420
 
 CLIENTS = (1, 2, 4, 8, 16, 32, 64)
 WORKLOADS = {"load": 0, "A": 50, "B": 95, "C": 100}
-"""Of YCSB, with their reads in per cent."""
+"""Workloads of YCSB, with their reads in per cent."""
 LEAST_TO_MEMORY = {"load": 91, "A": 91, "B": 96, "C": 99}
 """In per cent. Document 003, section 5.2.2: overheads are within 9 % for the first two, and within
 4 % for the third."""
@@ -34,7 +34,7 @@ MINORITY = 2
 SETTLED = 10
 """Slots of 10 ms after the death of a follower: its leader waits for it until then."""
 WINDOW_S = 2
-"""Of figure 10."""
+"""Systems of figure 10."""
 NEVER_MS = 1e9
 
 RATIOS = {"hdd": 50.8, "ssd": 2.3}
@@ -113,8 +113,8 @@ def load(system: str, seeds: int, *words: str, beat_us: int | None = None) -> Ru
 
 
 def measure(kit: Kit, seeds: Seeds) -> Json:
-    """As a document. CannotDo if a run fails, or breaks a rule of SAUCR. Requires: the programs are
-    built."""
+    """The figures as a document. CannotDo if a run fails, or breaks a rule. Requires: the
+    programs are built."""
     runs = list(dict.fromkeys(_plan(seeds)))
     found = programs.lines(kit, "Measuring SAUCR", [run.of_program() for run in runs])
     lines = dict(zip(runs, found, strict=True))

@@ -51,7 +51,7 @@ def _busy_share(first: Instant, last: Instant, core: str) -> float:
 
 
 def _used_ns(process: int) -> int:
-    """Of all threads that live."""
+    """The processor time of all threads that live."""
     try:
         tasks = Path(f"/proc/{process}/task").iterdir()
         return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks)

@@ -20,7 +20,7 @@ from failslow.extras.shared import waiting
 from failslow.lab.labs import ClusterView, load_labs
 
 DEFAULT = tuple(Commands(name, pipeline) for pipeline in (1, 16) for name in ("SET", "GET"))
-"""As redis-benchmark sends them by itself."""
+"""The commands that redis-benchmark sends by itself."""
 LARGER = tuple(replace(each, keys=10_000, value_bytes=256) for each in DEFAULT)
 """A state that is worth a snapshot."""
 COMMANDS = DEFAULT + LARGER

@@ -21,7 +21,7 @@ PAIRS_OF_A_START = 6
 WARM_UP_MS, WINDOW_MS = 100, 400
 
 Pair = tuple[Result, Result]
-"""Of the two kinds of clusters."""
+"""Results of the two kinds of clusters."""
 Start = Callable[[Kit], AbstractContextManager[Servers]]
 Kinds = tuple[Start, Start]
 

@@ -14,7 +14,7 @@ from failslow.lab.mutants import variants_of
 
 NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 TIMEOUT_S = 1800.0
-"""Of a run on a slow machine."""
+"""The most that a run takes on a slow machine."""
 
 Json = dict[str, Any]
 Item = TypeVar("Item")
@@ -57,7 +57,7 @@ def outputs(kit: Kit, what: str, runs: Sequence[Run]) -> list[str]:
 
 
 def lines(kit: Kit, what: str, runs: Sequence[Run]) -> list[list[Json]]:
-    """The same of programs that print JSON, an object a line. CannotDo for other lines."""
+    """The objects of programs that print JSON, one a line. CannotDo for other lines."""
     found = []
     for each, output in zip(runs, outputs(kit, what, runs), strict=True):
         try:

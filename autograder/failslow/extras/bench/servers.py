@@ -45,7 +45,7 @@ class Servers:
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """How replicas of ours run. `with_redis`: each has a port for Redis clients. `in_memory`: their
+    """Options of replicas of ours. `with_redis`: each has a port for Redis clients. `in_memory`: their
     files are there. `environment`: beyond that of this process. `replicas`: their number."""
 
     with_redis: bool = False
@@ -78,7 +78,7 @@ def raft(kit: Kit) -> AbstractContextManager[Servers]:
 
 
 def raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
-    """The same with its files in memory."""
+    """The tuned Raft with its files in memory."""
     return replicas_of(kit, "log", _tuned(kit, "lab2"), Setup(in_memory=True))
 
 

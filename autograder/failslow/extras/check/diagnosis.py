@@ -59,7 +59,7 @@ def judge(lab: Lab, observed: Sequence[Observed]) -> Counts:
 
 
 def _shows_only_its_own(each: Observed, truth: Truth) -> Counts:
-    """As if the fault were this subject's, on the same kind of replica."""
+    """Whether the evidence denies that the fault is another subject's, on such a replica."""
     moved = replace(truth, replica=str(each.subject.leader)) if truth.replica != NONE else truth
     other = Observed(replace(each.subject, truth=moved), each.runs)
     shown = [found.id for found in each.evidence.values() if scoring.shows(found, other)]

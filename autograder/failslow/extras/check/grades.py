@@ -80,7 +80,7 @@ def reference(context: Context) -> Counts:
 
 
 def _whole_grade(context: Context) -> Grade:
-    """Of the reference."""
+    """The reference's grade."""
     labs, tree = load_labs(context.kit), context.kit.reference
     if context.full:
         return _grade(context, labs, tree, Scope(seeds=FULL_SEEDS))
@@ -207,7 +207,7 @@ def with_other_keys(context: Context) -> Counts:
 
 
 def _keys(count: int) -> list[CourseKey]:
-    """The same at each check, so that a failure can be repeated."""
+    """Keys that are equal at each check, so that a failure can be repeated."""
     return [CourseKey(sha256(f"check {index}".encode()).digest()) for index in range(count)]
 
 

@@ -1,4 +1,4 @@
-"""The same submission gets the same result again, also from a busy machine."""
+"""A submission gets an equal result again, also from a busy machine."""
 
 import os
 import sys

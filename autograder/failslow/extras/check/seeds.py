@@ -30,7 +30,7 @@ _COURSE = CourseKey(b"failslow labs: key of the check 1")
 
 
 def _of_a_course(count: int, first: int = 0) -> tuple[int, ...]:
-    """Of 63 bits, as a course draws them: small ones meet less than courses do."""
+    """Seeds of 63 bits, as a course draws them: small ones meet less than courses do."""
     return tuple(course_key.seed(_COURSE, "check", first + index) for index in range(count))
 
 

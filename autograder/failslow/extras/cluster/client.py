@@ -46,7 +46,7 @@ def _split(command: str) -> list[str]:
 
 
 def _in_words(content: dict[str, Any]) -> str:
-    """As redis-cli prints replies; a log without a store says where the command is."""
+    """A reply as redis-cli prints it; a log without a store says where the command is."""
     match content["status"]:
         case "committed":
             return f"committed at index {content['index']}"

@@ -31,7 +31,7 @@ LAB, SOLUTION = "failslow.lab", "failslow.solution"
 LOAD_SERVICE = "load"
 
 Container = dict[str, Any]
-"""As `docker inspect` describes it."""
+"""A container as `docker inspect` describes it."""
 
 
 def adopted(kit: Kit) -> Layout:

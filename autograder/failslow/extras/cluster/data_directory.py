@@ -45,7 +45,7 @@ def named_or_only(kit: Kit, data: Path | None) -> Layout | None:
 
 
 def of_command(kit: Kit, data: Path | None) -> Layout:
-    """As `named_or_only`, and CannotDo when there is none."""
+    """The layout of `named_or_only`. CannotDo when there is none."""
     layout = named_or_only(kit, data)
     if layout is None:
         elsewhere = ", ".join(sorted({str(process.data) for process in replica_processes.find()}))

@@ -29,7 +29,7 @@ def listen_all(stack: ExitStack, ports: Sequence[int]) -> list[socket.socket]:
 
 
 def listen_as_before(stack: ExitStack, ports: Sequence[int]) -> list[socket.socket]:
-    """As `listen_all`, but replaces a port that is taken by one of the kernel's choice."""
+    """Listens at all ports, and replaces a port that is taken by one of the kernel's choice."""
     sockets = []
     for number, port in enumerate(ports):
         try:

@@ -117,7 +117,7 @@ def cpu_ms(pid: int) -> int | None:
 
 
 def ran_ns(pid: int) -> int:
-    """As cpu_ms, but exact: by all threads that have not ended."""
+    """Processor time, more exact than cpu_ms: by all threads that have not ended."""
     found = 0
     for task in Path(f"/proc/{pid}/task").glob("*/schedstat"):
         with suppress(OSError, ValueError):
@@ -154,7 +154,7 @@ def is_stopped(pid: int) -> bool:
 
 
 def name(pid: int) -> str:
-    """Of its program, as the kernel shortens it; empty when it has ended."""
+    """The name of its program, as the kernel shortens it; empty when it has ended."""
     try:
         return Path(f"/proc/{pid}/comm").read_text(errors="replace").rstrip("\n")
     except OSError:

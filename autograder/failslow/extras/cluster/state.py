@@ -82,7 +82,7 @@ class State:
 
     @property
     def redis_endpoints(self) -> list[str]:
-        """The same of their ports for Redis clients, if they have them."""
+        """Endpoints of the replicas' ports for Redis clients, if they have them."""
         with_redis = [each for each in self.replicas if each.redis_port is not None]
         return [f"{each.host}:{each.redis_port}" for each in with_redis]
 

@@ -69,7 +69,7 @@ def of_all(layout: Layout, current: State, lab: Lab) -> list[ReplicaStatus]:
 
 
 def with_answers(lab: Lab, group: list[ReplicaStatus]) -> list[ReplicaStatus]:
-    """The same, with a remark on each replica that awaits the answers of others."""
+    """The group, with a remark on each replica that awaits the answers of others."""
     assert lab.cluster is not None, "checked when the cluster was made"
     if lab.cluster.recovers is None:
         return group

@@ -53,7 +53,7 @@ Fault = tuple[str, FaultKind, int]
 """Its preset (or kind), its kind, its amount."""
 
 Unmade = dict[str, Verdict]
-"""Of the experiments that could not be made, by fault."""
+"""Verdicts of the experiments that could not be made, by fault."""
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -199,7 +199,7 @@ def _containers(kit: Kit, known: Catalogue) -> Iterator[LabBench]:
 
 
 def _name(kit: Kit, bench: Bench) -> str:
-    """Of the solution that runs."""
+    """The name of the solution that runs."""
     tree = kit.root / bench.place.current.solution
     return "the reference" if tree == kit.reference else str(tree)
 

@@ -106,7 +106,7 @@ class _Session:
 
 
 def as_gradescope(kit: Kit, options: Options) -> int:
-    """As `run`, by the file of an assignment. Also 1 for a submission that does not compile."""
+    """Grades by the file of an assignment. Returns 1 also if a submission does not compile."""
     minutes = _whole_minutes(options.minutes or assignment.MINUTES)
     check_out(options.out)
     labs = load_labs(kit)
@@ -127,7 +127,7 @@ def as_gradescope(kit: Kit, options: Options) -> int:
 
 
 def _whole_minutes(minutes: float) -> int:
-    """As the platform counts them."""
+    """The minutes as a whole number, as the platform counts them. CannotDo for others."""
     least, most = assignment.MINUTES_MIN, assignment.MINUTES_MAX
     if minutes != round(minutes) or not least <= minutes <= most:
         raise CannotDo(f"--minutes: with --as gradescope a whole number from {least} to {most}")

@@ -78,7 +78,7 @@ def run(kit: Kit, revision: str) -> int:
 
 
 class Rebase:
-    """The same two references for all patches. `revision`: a commit of the old one."""
+    """Two references for all patches. `revision`: a commit of the old one."""
 
     def __init__(self, kit: Kit, labs: Labs, revision: str) -> None:
         self._kit = kit

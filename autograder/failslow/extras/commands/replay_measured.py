@@ -27,7 +27,7 @@ from failslow.measurement.settings import Settings, load_settings
 
 
 def run(kit: Kit, wanted: replay.Request) -> int:
-    """As replay.run, which gets everything but a measured run. 1 if the submission misbehaves in
+    """Replays a measured run; replay.run gets everything else. 1 if the submission misbehaves in
     the run: whether a row holds needs more runs than one."""
     if not wanted.test.startswith(PREFIX):
         return replay.run(kit, wanted)

@@ -47,13 +47,13 @@ class Bench(ABC):
 
     @property
     def digest(self) -> str:
-        """Of the program."""
+        """A digest of the program."""
         program = self.layout.program(self.program).read_bytes()
         return hashlib.sha256(program).hexdigest()[:16]
 
     @property
     def warm_up_s(self) -> float:
-        """Of a load, before its figures count."""
+        """The time of a load before its figures count."""
         return 0.5
 
     @abstractmethod
@@ -140,7 +140,7 @@ class LabBench(Bench):
         return number
 
     def limits(self, word: str) -> Loss:
-        """As in the lab's measurement, if that slows such a role, and compares runs with and
+        """The limits of the lab's measurement, if it slows such a role, and compares runs with and
         without the fault."""
         _, role = targets.target(self.place, self.lab, word)
         if self.lab.measurement is None or role not in self.lab.measurement.victims:

@@ -56,7 +56,7 @@ class Catalogue:
 
 
 def built(kit: Kit) -> Catalogue:
-    """As `load`, of a program that is built first."""
+    """Loads the catalogue of a program that is built first."""
     cmake.build(kit, targets=[PROGRAM])
     return load(kit)
 

@@ -132,7 +132,7 @@ def remove(group: Group) -> None:
 
 
 def remove_of(pid: int, controller: str) -> None:
-    """As `remove`, when only the process is known. Nothing happens if it is in no such group."""
+    """Removes the group of a process, as `remove` does. Does nothing if it is in no such group."""
     top, now = _group_of(pid, controller)
     if top is None:
         return

@@ -170,8 +170,8 @@ def _duty_cycle(period_s: float) -> Hold:
 
 @contextmanager
 def _counted(place: Place, injection: Injection) -> Iterator[Callable[[], None]]:
-    """What to do at the end of each period: of a foreign system it looks now and then, and counts
-    the looks that found the replica stopped, when it had run since the look before."""
+    """A call for the end of each period. In a foreign system it looks now and then. It counts the
+    looks that found the replica stopped, when it had run since the look before."""
     if place.family is None:
         yield lambda: None
         return
@@ -445,8 +445,8 @@ def of_systems(missing: Callable[[], str | None]) -> dict[str, Injector]:
 
 
 def in_containers(data: Path) -> dict[str, Injector]:
-    """As INJECTORS, for replicas in containers. `data`: the directory of their files. Where the
-    disk below it cannot be throttled, the file layer takes its place."""
+    """INJECTORS for replicas in containers. `data`: the directory of their files. Where the disk
+    below it cannot be throttled, the file layer takes its place."""
     try:
         control_group.device_of(data)
     except CannotDo:

@@ -32,7 +32,7 @@ PART_BYTES = 16 * 1024
 
 PACKET_BYTES = 1448
 TIMEOUT_MIN_S, TIMEOUT_MAX_S, RETRANSMISSIONS_MAX = 0.2, 120.0, 15
-"""As framework/faults/retransmission.cc."""
+"""Values of framework/faults/retransmission.cc."""
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ class Effect:
 
     @property
     def is_faithful(self) -> bool:
-        """As slow as asked, and as fast as before afterwards."""
+        """Whether the replica was as slow as asked, and as fast as before afterwards."""
         added = self.expected - self.healthy
         off = abs(self.slow - self.expected) / self.expected
         return off <= TOLERANCE and self.recovered - self.healthy < TOLERANCE * added

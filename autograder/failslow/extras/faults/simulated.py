@@ -30,7 +30,7 @@ BEFORE_S, AFTER_S = 2.0, 5.0
 """Recovery from lost packets takes seconds (document 004, appendix E)."""
 CRASH, DEAD = "crash", "dead"
 MIXES = {"read": "get", "mixed": "mixed", "write": "set"}
-"""As the store's loads are named; the others have 5 % of the other command."""
+"""Names of the store's loads. `get` and `set` have 5 % of the other command."""
 PLACES = {"leader": "proposers", "one": "one", "all": "all"}
 OPEN_RATE = 600
 """Commands a second of an open loop: 30 % of what a good Raft does in this profile."""

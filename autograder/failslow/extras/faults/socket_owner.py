@@ -39,8 +39,8 @@ class SocketOwners:
         self._looked_s = float("-inf")
 
     def replica(self, port: int, to: int) -> int | None:
-        """Of the connection from `port` to the port `to`, both of this machine. None: somebody
-        else's."""
+        """The replica that owns the connection from `port` to the port `to` of this machine. None:
+        somebody else owns it."""
         inode = None
         with suppress(OSError):  # a kernel without sock_diag: nobody is known, and faults are void
             inode = _inode(port, to)
@@ -61,7 +61,7 @@ class SocketOwners:
 
 
 def _inode(port: int, to: int) -> int | None:
-    """Of the socket of this machine with that port and that other end, both on the loopback."""
+    """The inode of the socket on the loopback with that port and that other end."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG) as kernel:
         here = socket.inet_aton(HOST) + bytes(12)
         ends = struct.pack("!HH", port, to) + 2 * here + _ANY_DEVICE_AND_COOKIE

@@ -82,7 +82,7 @@ class Stages:
 
     @property
     def latency_growth(self) -> float:
-        """Of the mean, under the fault. Infinite if nothing ended then."""
+        """Growth of mean latency under the fault. Infinite if nothing ended then."""
         slow = [latency for each in self.slow for latency in each]
         usual = [latency for each in self.before for latency in each]
         return statistics.fmean(slow) / statistics.fmean(usual) - 1 if slow else math.inf

@@ -25,11 +25,11 @@ PLACES = ("leader", "one", "all")
 LITTLE, MUCH = 0.1, 0.5
 """The bounds of a danger zone (document 004, section 3.3)."""
 RATIO_MAX = 1.5
-"""Of two strengths, one on each side of such a bound: then it is known well enough."""
+"""A bound is known well enough when the strengths on its two sides have this ratio at most."""
 USUAL_S = (2.0, 3.0)
 """For which a fault holds: quickly, or as a rule."""
 DIGITS = 2
-"""Of a strength that bisection has found."""
+"""Digits of a strength that bisection has found."""
 STRONGER_IS_MORE = ("nanoseconds", "per-mille")
 """In all other units a smaller amount is the stronger fault."""
 CLEARLY = 0.05

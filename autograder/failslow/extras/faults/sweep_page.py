@@ -95,8 +95,8 @@ def with_few_series(rows: Sequence[Row]) -> list[Cell]:
 
 
 def _drawn(rows: Sequence[Row]) -> list[Cell]:
-    """Of each role the costliest cells of different faults, and the costliest with a new leader. A
-    committed result has no other series."""
+    """The costliest cells of different faults for each role, and the costliest with a new leader.
+    A committed result has no other series."""
     found: list[Cell] = []
     for _, members in groupby(rows, lambda row: row.point.target):
         cells = [cell for row in members for cell in row.cells if row.point.kind != CRASH]

@@ -47,7 +47,7 @@ def read_subject(data: Path, description: Path) -> Subject:
 
 
 def of(subject: Subject) -> dict[str, Any]:
-    """As JSON has it."""
+    """The view of a cluster as JSON."""
     layout = subject.layout
     numbers = [int(m[1]) for each in layout.data.iterdir() if (m := _METRICS.fullmatch(each.name))]
     return {
@@ -93,7 +93,7 @@ def _load(layout: Layout) -> dict[str, Any] | None:
 
 
 def _graph(layout: Layout, replicas: int) -> str:
-    """As HTML; empty without verification."""
+    """The graph as HTML; empty without verification."""
     with suppress(ValueError, KeyError, CannotDo):  # a line that is damaged
         windows = verification.latest(layout, replicas)
         if windows:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 RULES = ("universal", "c_like", "cpp")
-"""As its own command takes them for C++."""
+"""The rules that its own command takes for C++."""
 
 NOT_CODE = (r"^\s*(?:#|namespace\b|\}  // namespace\b)", r"\bassert\(")
 """Lines that it leaves alone. An assertion is no behaviour of the program."""

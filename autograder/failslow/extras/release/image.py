@@ -60,7 +60,7 @@ def make(
 
 
 def _platforms(name: str, push: bool) -> tuple[list[str], str]:
-    """What the image is for, this machine first. If that is all: the reason."""
+    """The platforms of the image, this machine's first. If that is all: the reason."""
     served = [each.platform for each in processors.SERVED]
     others = [each.platform for each in processors.others()]
     own = [each for each in served if each not in others]

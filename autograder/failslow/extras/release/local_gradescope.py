@@ -65,7 +65,7 @@ def _digest(entries: Mapping[str, Entry]) -> str:
 
 
 def _copy_labs(labs: Labs, tree: Path, submission: Path) -> None:
-    """As they are: what may be handed in is the grader's to say."""
+    """Copies the labs unchanged: the grader says what may be handed in."""
     if not tree.is_dir():
         raise CannotDo(f"no such directory: {tree}")
     submission.mkdir()

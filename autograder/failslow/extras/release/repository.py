@@ -80,7 +80,7 @@ def date_of(checkout: Path) -> str:
 
 
 def _git(directory: Path, words: Sequence[str], more: dict[str, str] | None = None) -> str:
-    """What git prints, in this directory's own repository. `more`: of the environment."""
+    """The output of git in this directory's own repository. `more`: for its environment."""
     settings = [word for setting in SETTINGS for word in ("-c", setting)]
     here = directory.absolute()
     places = [f"--git-dir={here / '.git'}", f"--work-tree={here}"]

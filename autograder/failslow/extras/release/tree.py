@@ -127,7 +127,7 @@ OF_CLUSTERS = (
     "tools/containers/run",
     "tools/load/*",
 )
-"""What only clusters of processes need, besides the modules that CLUSTER_PROGRAMS import."""
+"""Files that only clusters of processes need, besides the modules of CLUSTER_PROGRAMS."""
 
 OF_A_LAB = (
     "autograder/hidden/{id}-*",

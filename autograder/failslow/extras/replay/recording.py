@@ -338,7 +338,7 @@ class _WorldReader:
             self._claim(wait)
 
     def _claim(self, wait: Wait) -> None:
-        """As observations, but they have cost no time in the run."""
+        """Takes claims as observations. They have cost no time in the run."""
         for claim in wait.event.split()[1:]:
             kind, *values = (int(word) for word in claim.split(","))
             self._world.observed.append(Observed(wait.start, wait.replica, kind, values))

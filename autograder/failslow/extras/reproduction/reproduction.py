@@ -1,4 +1,4 @@
-"""What a lab repeats of a document's experiments: `kit reproduce NAME`, and pages that show it."""
+"""A lab's repetition of a document's experiments: `kit reproduce NAME`, and pages that show it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

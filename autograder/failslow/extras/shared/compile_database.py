@@ -53,7 +53,7 @@ def _of_labs(kit: Kit, labs: Labs, recipe: Recipe) -> Iterator[Entry]:
 
 
 def _includes(kit: Kit, labs: Labs, lab: Lab) -> list[str]:
-    """As the submission has them: the lab's own files, then those of the labs that it needs."""
+    """Include paths in a submission's order: the lab's own, then those of the labs it needs."""
     return [f"-I{kit.labs / each.directory / 'src'}" for each in reversed(labs.closure(lab))]
 
 

@@ -16,7 +16,7 @@ def docker(*words: str) -> str:
 
 
 def ask(engine: str, *words: str) -> str:
-    """The same of any engine."""
+    """The output of a command of any engine."""
     try:
         done = process.run([engine, *words])
     except OSError as error:

@@ -17,7 +17,7 @@ from failslow.lab.labs import Lab, Labs
 from failslow.lab.submission import Submission
 
 QUICK = {"release": ("-O1",)}
-"""Of a preset: flags for the student's sources. They compile in two thirds of the time of -O2, and
+"""Flags for the student's sources, by preset. They compile in two thirds of the time of -O2, and
 tests run in virtual time."""
 
 

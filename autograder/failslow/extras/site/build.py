@@ -40,7 +40,7 @@ def build(kit: Kit, url: str = "") -> list[str]:
 def build_for_students(
     kit: Kit, final: Path, url: str = "", left_out: Iterable[str] = ()
 ) -> list[str]:
-    """As `build`, into `final`, without the pages of instructors and maintainers, and of the labs
+    """Builds into `final`, without the pages of instructors and maintainers, and of the labs
     with the ids `left_out`."""
     readers = {FOR_STUDENTS: " ".join(left_out)}
     return _build_into(kit, final, {**ENVIRONMENT, ADDRESS: url, **readers})

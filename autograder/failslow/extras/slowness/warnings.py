@@ -9,7 +9,7 @@ from failslow.base.errors import CannotDo
 
 @dataclass(frozen=True)
 class Warned:
-    """The same warning of a replica in several windows. `text` is the latest's sentence."""
+    """A warning that a replica gave in several windows. `text` is the latest's sentence."""
 
     kind: str
     replica: int
