@@ -77,6 +77,13 @@ class Recording:
         return path
 
 
+def edge(sender: int, receivers: list[int], color: str, **rest: Any) -> dict[str, Any]:  # noqa: ANN401
+    """An edge of a slowness graph."""
+    given = {"needed": 1, "total": 1, "coroutine": "round", "event": "quorum"}
+    given |= {"count": 10, "total_ns": 20_000_000, "mean_ns": 2_000_000, "worst_ns": 9_000_000}
+    return {"from": sender, "to": receivers, "color": color, **given, **rest}
+
+
 def two_lanes() -> Recording:
     """P.1 and Q.1 are a cycle, Q.2 depends on P.1, P.2 is a no-op, and P.3 is undecided."""
     made = Recording()

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import pytest
 
+import recordings
 from demands import some
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit, this_kit
@@ -57,11 +58,6 @@ def judged(slow: list, healthy: list | None = None) -> Verdict:
     return verdict.judge(verdict.costs(healthy or slices(5000), slow), [])
 
 
-def test_as_fast_as_healthy_is_a_pass() -> None:
-    assert judged(slices(5000)) == Verdict(PASS)
-    assert judged(slices(4600)) == Verdict(PASS)
-
-
 def test_healthy_runs_that_are_slower_were_disturbed() -> None:
     found = judged(slices(4000))
     assert found.word == INCONCLUSIVE
@@ -77,7 +73,9 @@ def test_one_of_two_proposers_may_gain_more() -> None:
     assert word(3900, 0.2) == INCONCLUSIVE
 
 
-@pytest.mark.parametrize(("slow_us", "word"), [(5150, PASS), (5400, FAIL), (23000, FAIL)])
+@pytest.mark.parametrize(
+    ("slow_us", "word"), [(4600, PASS), (5000, PASS), (5150, PASS), (5400, FAIL), (23000, FAIL)]
+)
 def test_five_percent_of_latency_is_the_limit(slow_us: float, word: str) -> None:
     assert judged(slices(slow_us)).word == word
 
@@ -354,18 +352,8 @@ def test_an_experiment_without_a_leader_is_made_again(monkeypatch: pytest.Monkey
 
 
 def edge(mean_ns: int, event: str = "quorum") -> dict[str, object]:
-    return {
-        "from": 0,
-        "to": [1],
-        "color": "red",
-        "needed": 1,
-        "total": 1,
-        "coroutine": "replicate",
-        "event": event,
-        "count": 2,
-        "total_ns": 2 * mean_ns,
-        "worst_ns": mean_ns,
-    }
+    times = {"count": 2, "total_ns": 2 * mean_ns, "worst_ns": mean_ns}
+    return recordings.edge(0, [1], "red", coroutine="replicate", event=event, **times)
 
 
 def window(begin: int, edges: list[dict[str, object]]) -> dict[str, object]:
@@ -483,11 +471,6 @@ def test_the_demo_says_why() -> None:
     assert "made every command 1 times as slow" in moral
     assert "- s0: replicate waits on quorum, at worst 0 ms before, 0 ms with the fault" in moral
     assert "none was seen" in demo._moral([shown(), replace(shown(FAIL), grown=[])])
-
-
-def test_healthy_and_dead_runs_surround_the_slow_ones() -> None:
-    assert tuple(reversed(ORDER)) == ORDER
-    assert {ORDER.count(each) for each in (HEALTHY, SLOW, DEAD)} == {2}
 
 
 def test_an_experiment_that_cannot_end_loses_none_before_it(
