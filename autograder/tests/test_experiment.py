@@ -58,10 +58,33 @@ def judged(slow: list, healthy: list | None = None) -> Verdict:
     return verdict.judge(verdict.costs(healthy or slices(5000), slow), [])
 
 
-def test_healthy_runs_that_are_slower_were_disturbed() -> None:
-    found = judged(slices(4000))
-    assert found.word == INCONCLUSIVE
-    assert "the healthy runs were slower by 20 %" in found.reason
+STALLED = [[] if number % 5 == 0 else each for number, each in enumerate(slices(5000))]
+FEW_STALLS = [
+    [80_000] * COMMANDS if at in (3, 30) else each for at, each in enumerate(slices(5000))
+]
+FEWER = slices(5000, commands=150)
+
+
+@pytest.mark.parametrize(
+    ("slow", "healthy", "word", "reason"),
+    [
+        (slices(5000, commands=180), None, FAIL, "10.0 % (10.0 to 10.0) of throughput"),
+        (slices(5000, commands=194), None, PASS, ""),
+        (STALLED, None, FAIL, ""),
+        ([[] for _ in range(50)], None, FAIL, ""),
+        (FEW_STALLS, None, PASS, ""),
+        (slices(6000), slices(6000), PASS, ""),
+        (slices(6000), None, FAIL, ""),
+        (FEWER, FEWER, PASS, ""),
+        (slices(4000), None, INCONCLUSIVE, "the healthy runs were slower by 20 %"),
+        (slices(5100, noise=0.2), None, INCONCLUSIVE, "this machine is too noisy"),
+    ],
+)
+def test_slow_runs_are_compared_with_healthy_ones(
+    slow: list, healthy: list | None, word: str, reason: str
+) -> None:
+    found = judged(slow, healthy)
+    assert (found.word, reason in found.reason) == (word, True)
 
 
 def test_one_of_two_proposers_may_gain_more() -> None:
@@ -147,38 +170,6 @@ def test_a_cost_is_named_with_its_interval() -> None:
     value, low, high = (float(each) for each in match.groups())
     assert low < value < high
     assert value == pytest.approx(10, abs=1)
-
-
-def test_lost_throughput_fails() -> None:
-    found = judged(slices(5000, commands=180))
-    assert found.word == FAIL
-    assert "10.0 % (10.0 to 10.0) of throughput" in found.reason
-    assert judged(slices(5000, commands=194)).word == PASS
-
-
-def test_a_stall_is_lost_throughput() -> None:
-    stalled = [[] if number % 5 == 0 else each for number, each in enumerate(slices(5000))]
-    assert judged(stalled).word == FAIL
-    assert judged([[] for _ in range(50)]).word == FAIL
-
-
-def test_the_healthy_cluster_is_the_measure() -> None:
-    assert judged(slices(6000), healthy=slices(6000)).word == PASS
-    assert judged(slices(6000)).word == FAIL
-    fewer = slices(5000, commands=150)
-    assert judged(fewer, healthy=fewer).word == PASS
-
-
-def test_noise_is_said() -> None:
-    found = judged(slices(5100, noise=0.2))
-    assert found.word == INCONCLUSIVE
-    assert "this machine is too noisy" in found.reason
-
-
-def test_a_few_stalls_of_the_disk_are_left_out() -> None:
-    slow = slices(5000)
-    slow[3] = slow[30] = [80_000] * COMMANDS
-    assert judged(slow).word == PASS
 
 
 def test_the_same_slices_have_the_same_costs() -> None:

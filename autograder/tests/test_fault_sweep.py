@@ -540,15 +540,6 @@ def test_a_cell_that_cannot_be_made_is_named_until_it_is(
     assert (missing, done) == ({}, [points[1], points[0]])
 
 
-def test_axes_of_the_simulator_need_it(kit: Kit, tmp_path: Path) -> None:
-    with pytest.raises(CannotDo, match="--costs needs --simulated"):
-        sweeps.run(kit, Options(costs=(50,), out=tmp_path))
-    with pytest.raises(CannotDo, match="--workload and --clients need --simulated"):
-        sweeps.run(kit, Options(mixes=("read",), out=tmp_path))
-    with pytest.raises(CannotDo, match="--system: no foreign system is in the simulator"):
-        sweeps.run(kit, Options(simulated=True, system=[tmp_path / "a.yaml"], out=tmp_path))
-
-
 # ---- in virtual time ----
 
 MEASURE = """#!/bin/sh
