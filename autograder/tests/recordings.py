@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,14 @@ class Recording:
         text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in self.lines)
         path.write_text(text)
         return path
+
+
+def data_of(page: str) -> dict[str, Any]:
+    """The data that the page of a replay carries."""
+    found = re.search(r'<script type="application/json" id="recording">(.*?)</script>', page)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found[1])
+    return data
 
 
 def edge(sender: int, receivers: list[int], color: str, **rest: Any) -> dict[str, Any]:  # noqa: ANN401

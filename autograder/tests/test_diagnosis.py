@@ -242,6 +242,7 @@ def test_yaml_that_means_the_same_is_read() -> None:
         ("\t", None),
         ("A:", "A begins again; line 1 has begun it"),
         ("G:", "'G' is no label (A to F)"),
+        ("Z:\n  variant: reference\n  variant: reference", "'Z' is no label"),
     ],
 )
 def test_an_odd_line_costs_nothing_else(line: str, says: str | None) -> None:
@@ -252,20 +253,17 @@ def test_an_odd_line_costs_nothing_else(line: str, says: str | None) -> None:
         assert complaints == []
     else:
         (complaint,) = complaints
-        assert complaint.startswith(f"diagnosis.yaml:{text.count(chr(10))}: ")
+        number = right_text().count("\n") + 1
+        assert complaint.startswith(f"diagnosis.yaml:{number}: ")
         assert says in complaint
 
 
-def test_a_field_outside_a_label_is_named() -> None:
+def test_a_line_before_the_labels_or_one_that_is_no_text_is_named() -> None:
     text = "  variant: reference\n" + right_text()
     assert parse(text).complaints == ["diagnosis.yaml:1: 'variant' belongs to no label"]
     assert score(text) == ALL
-
-
-def test_an_unknown_label_takes_its_own_fields_along() -> None:
-    text = right_text() + "Z:\n  variant: reference\n  variant: reference\n"
-    assert len(parse(text).complaints) == 1
-    assert score(text) == ALL
+    (complaint,) = parse(right_text().encode() + b"\xff\xfe\n").complaints
+    assert complaint.endswith(": not UTF-8")
 
 
 def test_a_field_answered_twice_is_lost() -> None:
@@ -296,12 +294,6 @@ def test_a_huge_file_is_not_read() -> None:
         "diagnosis.yaml: larger than 16 KiB, so nothing of it is read"
     ]
     assert score(text) == 0
-
-
-def test_bytes_that_are_no_text_cost_their_line() -> None:
-    content = right_text().encode() + b"\xff\xfe\n"
-    (complaint,) = parse(content).complaints
-    assert complaint.endswith(": not UTF-8")
 
 
 def test_many_complaints_are_cut_short() -> None:

@@ -17,7 +17,7 @@ from failslow.extras.replay.recording import Message, World
 from failslow.extras.replay.rows import rows_of
 from failslow.lab.labs import Lanes
 from failslow.lab.shown import Shown
-from recordings import LANES, SHOWS, Recording, large, two_lanes
+from recordings import LANES, SHOWS, Recording, data_of, large, two_lanes
 
 SUBJECT = html_report.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, ("a < b",))
 
@@ -25,12 +25,6 @@ SUBJECT = html_report.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", Fals
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "record"
-
-
-def data_of(text: str) -> dict[str, Any]:
-    found = re.search(r'<script type="application/json" id="recording">(.*?)</script>', text)
-    assert found is not None
-    return json.loads(found[1])
 
 
 def first_of(
