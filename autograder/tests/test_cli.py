@@ -203,10 +203,6 @@ def test_the_public_sources_are_no_own_tests(kit: Kit, own: Path) -> None:
     assert replace(recipe, programs={}).own(kit, lab) is None
 
 
-def test_a_crash_in_simulation_is_a_failed_test(expect: Expect, mine: Mine) -> None:
-    assert "killed by SIGSEGV" in expect(1, "test", "lab1", mine("SEGFAULT:Quorum.Late")).out
-
-
 @pytest.mark.parametrize("ends", ["SEGFAULT", "FAIL"])
 def test_a_failed_test_shows_what_its_replicas_said(
     expect: Expect, mine: Mine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: str
@@ -220,6 +216,7 @@ def test_a_failed_test_shows_what_its_replicas_said(
     assert f"{said} Quorum::Take\n  the end\n" in out
     assert "  a line by printf\n" in out
     assert ("  The run printed:\n" in out) == (ends == "FAIL")  # else: the end of the process
+    assert ("killed by SIGSEGV" in out) == (ends == "SEGFAULT")
     err = expect(1, "replay", "lab1", "Quorum.Late", tree, "--out", tmp_path).err
     assert "a line by printf" in err
     assert "quorum_event.cc:7 in Quorum::Take" in err

@@ -298,13 +298,6 @@ def test_every_figure_has_words(where: Where, change: dict[str, object], says: s
     assert says in sentence(SETTINGS, row, None)
 
 
-def test_a_full_row_says_how_far_it_is_from_its_limits() -> None:
-    assert report(SETTINGS, judged(), None).text == (
-        "Within all limits: throughput 0 % (limit 5 %), latency 0 % (limit 5 %),"
-        " p99 1.00x (limit 1.50x)."
-    )
-
-
 def test_the_report_names_every_loss_its_share_and_the_figures() -> None:
     row = judged((PART, {"p99_ns": 4_000_000}), (SLOW, {"peak_held_bytes": 9000}))
     told = report(SETTINGS, row, None)

@@ -27,12 +27,6 @@ def sent(step: Step) -> tuple[int, int, int]:
     return step.event.sender, step.event.receiver, step.event.sent // 1000
 
 
-def test_a_run_without_a_problem_needs_no_explanation(path: Path) -> None:
-    made = Recording()
-    made.send(1, 0, 1)
-    assert of(made, path) == []
-
-
 def test_of_two_votes_both_are_shown_with_the_request_of_the_first(path: Path) -> None:
     violation, second, first, request, cause = of(two_votes(), path)
     assert isinstance(violation.event, Note)
