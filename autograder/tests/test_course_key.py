@@ -72,9 +72,6 @@ def test_a_file_of_another_form_is_refused(tmp_path: Path, content: bytes) -> No
     path.write_bytes(content)
     with pytest.raises(CannotDo, match="not a key file"):
         course_key.read(path)
-
-
-def test_a_directory_is_no_key(tmp_path: Path) -> None:
     with pytest.raises(CannotDo, match="Is a directory"):
         course_key.read(tmp_path)
 

@@ -177,6 +177,8 @@ def test_no_difference_earns_all_points() -> None:
     [
         (FULL, {"throughput": 1880.0}, "throughput", 0.06),
         (PART, {"mean_ns": 1_060_000}, "latency", 0.06),
+        # A few late answers of the normal run hide no slower median.
+        (PART, {"p50_ns": 1_210_000}, "median latency", 0.21),
         (FULL | {"profile": REALISTIC}, {"throughput": 1800}, "throughput, vs dead", 0.1),
         (PART | {"profile": REALISTIC}, {"mean_ns": 1_100_000}, "latency, vs dead", 0.1),
         (PART | {"shape": LONG}, {"mean_ns": 1_300_000}, "latency, worst run", 0.3),
@@ -271,6 +273,9 @@ def test_two_lost_figures_of_a_share_cost_it_once() -> None:
     ("where", "change"),
     [
         (PART, {"p99_ns": 3_000_000}),
+        (PART, {"p50_ns": 1_190_000}),
+        # No row is charged for getting faster.
+        (SLOW, {"throughput": 4000.0, "mean_ns": 500_000, "p99_ns": 500_000}),
         (PART, {"unanswered": 5}),
         (PART, {"completions": (100, 49, 49, 50, 49, 49)}),
         (PART, {"peak_held_bytes": 5000, "peak_heap_bytes": 6000, "catch_up_ns": 5000}),
@@ -287,11 +292,6 @@ def test_what_is_within_the_limits_costs_nothing(where: Where, change: dict[str,
     assert judged((where, change)).passed
 
 
-def test_getting_faster_is_never_charged() -> None:
-    faster = {"throughput": 4000.0, "mean_ns": 500_000, "p99_ns": 500_000}
-    assert judged((SLOW, faster)).passed
-
-
 def test_under_realistic_jitter_a_lost_spare_may_cost_more() -> None:
     """Slow and dead replicas cost the same there. A wait that needs jitter would hide behind it."""
     spare = {"profile": REALISTIC, "fault": NORMAL}
@@ -301,11 +301,6 @@ def test_under_realistic_jitter_a_lost_spare_may_cost_more() -> None:
     assert criterion(row, "latency, realistic jitter").value == pytest.approx(1 / 0.76 - 1)
     row = judged((spare, {"throughput": 3000.0}))
     assert failed(row) == ["throughput, realistic jitter"]
-
-
-def test_a_few_late_answers_of_the_normal_run_hide_no_slower_median() -> None:
-    assert judged((PART, {"p50_ns": 1_190_000})).passed
-    assert failed(judged((PART, {"p50_ns": 1_210_000}))) == ["median latency"]
 
 
 def test_a_capacity_below_the_throughput_of_other_runs_is_none() -> None:
