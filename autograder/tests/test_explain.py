@@ -322,6 +322,7 @@ def test_the_report_names_every_loss_its_share_and_the_figures() -> None:
 )
 def test_rows_with_one_cause_name_it_alike(wait: Wait, cause: str) -> None:
     slow, slower = (judged((FULL, {"throughput": rate})) for rate in (140.0, 20.0))
+    assert report(SETTINGS, slow, None).cause == "throughput is over its limit"
     told = report(SETTINGS, slow, explained(wait))
     assert told.cause == cause
     assert "Lost: the whole row. Its other shares count only where speed holds." in told.text

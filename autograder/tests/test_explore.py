@@ -19,7 +19,7 @@ TEST = GradedTest("lab2_explore", "Scope.All", "2c", 0, "", hidden=False)
 PROGRAM = """
 import json, os, sys
 options = dict(word.lstrip("-").partition("=")[::2] for word in sys.argv[1:])
-print("explored 1 of 3 with 1 deviations")
+print("explored 1 of 3 with 1 deviations" if "bound" in options else "explored 1 of 2 scopes")
 print("limit", options.get("bound") or options["states"])
 if "under-way" in options:
     open(options["under-way"], "w").write("# replica 1 crashes\\n")
