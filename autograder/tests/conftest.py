@@ -2,7 +2,8 @@
 
 import pytest
 
-from fixtures import cluster, data, expect, kit, tracked  # noqa: F401
+from fixtures import cluster, data, expect, kit, started, tracked  # noqa: F401
+from replay_pages import tab  # noqa: F401
 
 SLOW_FIXTURES = {"data", "tab", "tracked"}
 """A test that uses one starts a cluster or a browser, or copies a whole checkout."""

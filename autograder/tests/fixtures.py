@@ -55,6 +55,13 @@ def cluster(expect: Expect, data: Path) -> Cluster:
 
 
 @pytest.fixture
+def started(cluster: Cluster) -> Cluster:
+    """The cluster, whose replicas run."""
+    cluster.up()
+    return cluster
+
+
+@pytest.fixture
 def tracked(kit: Kit) -> Kit:
     """The kit as a git checkout, with Gradescope's scripts and a file that git ignores."""
     scripts = kit.root / "autograder" / "gradescope"

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,21 @@ class Recording:
         text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in self.lines)
         path.write_text(text)
         return path
+
+
+def data_of(page: str) -> dict[str, Any]:
+    """The data that the page of a replay carries."""
+    found = re.search(r'<script type="application/json" id="recording">(.*?)</script>', page)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+def edge(sender: int, receivers: list[int], color: str, **rest: Any) -> dict[str, Any]:  # noqa: ANN401
+    """An edge of a slowness graph."""
+    given = {"needed": 1, "total": 1, "coroutine": "round", "event": "quorum"}
+    given |= {"count": 10, "total_ns": 20_000_000, "mean_ns": 2_000_000, "worst_ns": 9_000_000}
+    return {"from": sender, "to": receivers, "color": color, **given, **rest}
 
 
 def two_lanes() -> Recording:

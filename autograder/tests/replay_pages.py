@@ -1,9 +1,17 @@
-"""Acts on the page of a replay, in a real browser."""
+"""Opens the page of a replay in a real browser, and acts on it."""
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 from failslow.extras.replay import html_report
+from failslow.extras.replay.recording import World
 from failslow.extras.site import browser
+from failslow.lab.labs import Lanes
+from failslow.lab.shown import Shown
+from recordings import SHOWS
 
 FAILURE = "Expected: <b>is sound</b>"
 SUBJECT = html_report.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, (FAILURE,))
@@ -39,6 +47,26 @@ HOVER_EVERYWHERE = """
   return [...new Set(told.values())].sort();
 })()
 """
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[browser.Tab]:
+    program = browser.find()
+    if program is None:
+        pytest.skip(browser.NONE)
+    with browser.open_tab(program) as tab:
+        yield tab
+
+
+def write_page(
+    directory: Path,
+    worlds: list[World],
+    shows: Sequence[Shown] = SHOWS,
+    lanes: Lanes | None = None,
+) -> Path:
+    path = directory / "replay.html"
+    path.write_text(html_report.document(SUBJECT, worlds, tuple(shows), lanes), encoding="utf-8")
+    return path
 
 
 def widen(tab: browser.Tab, width: int) -> None:

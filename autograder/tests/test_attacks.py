@@ -115,10 +115,14 @@ def test_every_attack_of_the_kit_is_on_a_lab() -> None:
         assert not each.base or path_of(this_kit(), MUTANTS, f"{each.lab}/{each.base}").is_file()
 
 
-@pytest.mark.parametrize("other", ["--full", "--quick", "--mutants"])
-def test_attacks_go_alone(expect: Expect, other: str) -> None:
-    assert "exclude each other" in expect(2, "check", "--attacks", other).err
-
-
-def test_the_table_of_attacks_is_no_json(expect: Expect) -> None:
-    assert "--json goes with --mutants" in expect(2, "check", "--attacks", "--json").err
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ("--full", "exclude each other"),
+        ("--quick", "exclude each other"),
+        ("--mutants", "exclude each other"),
+        ("--json", "--json goes with --mutants"),
+    ],
+)
+def test_attacks_go_alone(expect: Expect, other: str, reason: str) -> None:
+    assert reason in expect(2, "check", "--attacks", other).err

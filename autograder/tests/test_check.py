@@ -37,6 +37,10 @@ def row(test_id: str, passed: bool) -> TestRow:
     return TestRow("lab1", test_id, test_id, "p", float(passed), 1.0, passed, False, "")
 
 
+def grade_of(*rows: TestRow) -> Grade:
+    return Grade((LabGrade(load_labs(this_kit()).get("lab1"), rows),))
+
+
 def context(kit: Kit, tmp_path: Path) -> Context:
     return Context(kit, False, tmp_path)
 
@@ -126,29 +130,27 @@ def mutant(caught_by: list[str], passes: list[str]) -> Mutant:
     return Mutant(Path("m.patch"), "lab1", "", tuple(caught_by), tuple(passes))
 
 
-def test_a_mutant_must_be_caught_and_pass_as_it_says(kit: Kit) -> None:
-    lab = load_labs(kit).get("lab1")
+def test_a_mutant_must_be_caught_and_pass_as_it_says() -> None:
     slow = [row("measurement/3/cpu-slow", False), row("measurement/5/cpu-slow", False)]
-    graded = Grade((LabGrade(lab, (row("A.Good", True), row("A.Bad", False), *slow)),))
-
-    def judged(mutant: Mutant, graded: Grade) -> Counts:
-        return mutants.judge(mutant, graded).counts
-
-    assert judged(mutant(["A.Bad", "measurement"], ["A.Good"]), graded).failed == 0
-    assert judged(mutant(["A.Good"], ["A.Bad"]), graded).failed == 2
-    assert judged(mutant(["No.Such"], []), graded).problems == [
+    graded = grade_of(row("A.Good", True), row("A.Bad", False), *slow)
+    caught = mutants.judge(mutant(["A.Bad", "measurement"], ["A.Good"]), graded)
+    assert (caught.counts.failed, caught.verdict) == (0, Verdict.CAUGHT)
+    assert caught.failed == ("A.Bad", *(each.test_id for each in slow))
+    survives = mutants.judge(mutant(["A.Good"], ["A.Bad"]), graded)
+    assert (survives.counts.failed, survives.verdict) == (2, Verdict.SURVIVED)
+    assert mutants.judge(mutant(["A.Bad"], ["A.Bad"]), graded).verdict is Verdict.BROKE
+    assert mutants.judge(mutant(["A.Good"], []), graded).failed == ()
+    assert mutants.judge(mutant(["No.Such"], []), graded).counts.problems == [
         "mutant lab1/m is not caught by No.Such, which does not exist"
     ]
-    slow[0] = row("measurement/3/cpu-slow", True)
-    half = Grade((LabGrade(lab, tuple(slow)),))
-    assert judged(mutant(["measurement"], []), half).failed == 1
+    half = grade_of(row("measurement/3/cpu-slow", True), slow[1])
+    assert mutants.judge(mutant(["measurement"], []), half).counts.failed == 1
 
 
-def test_a_mutant_must_trip_the_invariant_it_names(kit: Kit) -> None:
-    lab = load_labs(kit).get("lab1")
+def test_a_mutant_must_trip_the_invariant_it_names() -> None:
     bad = replace(row("A.Bad", False), detail="durability violated at 0.1 s: too early")
     other = replace(row("A.Other", False), detail="log matching violated at 0.1 s: odd")
-    graded = Grade((LabGrade(lab, (bad, other)),))
+    graded = grade_of(bad, other)
     trips = replace(mutant(["A.Bad"], []), trips="durability")
     assert mutants.judge(trips, graded).counts.failed == 0
     trips = replace(trips, trips="log matching")
@@ -157,11 +159,10 @@ def test_a_mutant_must_trip_the_invariant_it_names(kit: Kit) -> None:
     ]
 
 
-def test_a_mutant_must_be_explained_by_a_test_that_catches_it(kit: Kit) -> None:
-    lab = load_labs(kit).get("lab1")
+def test_a_mutant_must_be_explained_by_a_test_that_catches_it() -> None:
     bad = replace(row("A.Bad", False), detail="fell by 9 %. It slept while clients waited.")
     other = replace(row("A.Other", False), detail="a full pipe")
-    graded = Grade((LabGrade(lab, (bad, other)),))
+    graded = grade_of(bad, other)
     says = replace(mutant(["A.Bad"], []), says=("fell by", "slept while"))
     assert mutants.judge(says, graded).verdict is Verdict.CAUGHT
     says = replace(says, says=("fell by", "a full pipe"))
@@ -170,10 +171,9 @@ def test_a_mutant_must_be_explained_by_a_test_that_catches_it(kit: Kit) -> None:
     assert judged.counts.problems == ["mutant lab1/m: no failure says 'a full pipe'"]
 
 
-def test_a_mutant_keeps_no_more_than_it_says(kit: Kit) -> None:
-    lab = load_labs(kit).get("lab1")
+def test_a_mutant_keeps_no_more_than_it_says() -> None:
     bad = replace(row("A.Bad", False), part="quorum", score=0.0, max_score=60.0)
-    graded = Grade((LabGrade(lab, (bad,)),))
+    graded = grade_of(bad)
     keeps = replace(mutant(["A.Bad"], []), keeps=(Keeps(40, "lab1"),))
     assert mutants.judge(keeps, graded).verdict is Verdict.CAUGHT
     keeps = replace(keeps, keeps=(Keeps(39, "lab1"), Keeps(99, "slow-follower")))
@@ -188,10 +188,9 @@ def test_a_mutant_keeps_no_more_than_it_says(kit: Kit) -> None:
 def test_a_void_part_is_lost_with_the_tests_that_were_not_graded(kit: Kit) -> None:
     lab = load_labs(kit).get("lab2")
     bad = replace(row("A.Bad", False), part="raft", score=0.0, max_score=1.0)
-    (kept,) = kept_of(Grade((LabGrade(lab, (bad,), void=frozenset({"slow-follower"})),)))
-    assert kept == Kept("lab2", 9.0, 110.0)
-    (kept,) = kept_of(Grade((LabGrade(lab, (bad,), void=frozenset({"raft"})),)))
-    assert kept == Kept("lab2", 100.0, 110.0)
+    for part, points in (("slow-follower", 9.0), ("raft", 100.0)):
+        (kept,) = kept_of(Grade((LabGrade(lab, (bad,), void=frozenset({part})),)))
+        assert kept == Kept("lab2", points, 110.0)
 
 
 def test_a_mutant_is_graded_by_what_it_names_only() -> None:
@@ -247,23 +246,22 @@ def test_each_change_draws_a_lab_and_each_lab_has_its_turn(kit: Kit) -> None:
     assert set(drawn) == set(labs)
 
 
+def in_lab1(*names: str) -> dict[str, list[GradedTest]]:
+    return {"lab1": [GradedTest("s", name, "p", 1, "", "Hidden" in name) for name in names]}
+
+
 def test_a_hidden_test_that_no_mutant_names_is_named() -> None:
-    hidden = [GradedTest("s", name, "p", 1, "", hidden=True) for name in ("A.Bad", "A.Idle")]
-    tests = {"lab1": [*hidden, GradedTest("s", "A.Public", "p", 1, "", hidden=False)]}
-    named = [mutant(["A.Bad"], ["A.Idle"]), replace(mutant(["A.Idle"], []), lab="lab2")]
+    tests = in_lab1("A.HiddenBad", "A.HiddenIdle", "A.Public")
+    other_lab = replace(mutant(["A.HiddenIdle"], []), lab="lab2")
+    named = [mutant(["A.HiddenBad"], ["A.HiddenIdle"]), other_lab]
     counts = mutants.every_hidden_test_is_named(tests, named)
-    assert counts.passed == 1
-    assert counts.problems == ["no mutant names A.Idle"]
+    assert (counts.passed, counts.problems) == (1, ["no mutant names A.HiddenIdle"])
 
 
 def test_a_mutant_passes_the_tests_of_public_suites_that_it_does_not_name() -> None:
     """B has hidden tests, too."""
-    tests = {
-        "lab1": [
-            GradedTest("s", name, "p", 1, "", hidden="Hidden" in name)
-            for name in ("A.One", "A.Two", "A.Three", "B.Public", "B.HiddenOne", "B.HiddenTwo")
-        ]
-    }
+    names = ("A.One", "A.Two", "A.Three", "B.Public", "B.HiddenOne", "B.HiddenTwo")
+    tests = in_lab1(*names)
     caught = replace(mutant(["A.One", "B.HiddenOne"], []), may_fail=("A.Three",))
     assert mutants.in_full(caught, tests).passes == ("A.Two",)
     more = replace(caught, passes=("B.HiddenTwo", "B.Public", "A.Two"))
@@ -287,25 +285,13 @@ def test_grades_and_mutants_of_fakes(kit: Kit, tmp_path: Path) -> None:
         grades.alternatives(context(kit, tmp_path))
 
 
-def test_the_verdict_on_a_mutant(kit: Kit) -> None:
-    lab = load_labs(kit).get("lab1")
-    graded = Grade((LabGrade(lab, (row("A.Good", True), row("A.Bad", False))),))
-    judged = mutants.judge(mutant(["A.Bad"], ["A.Good"]), graded)
-    assert judged.verdict is Verdict.CAUGHT
-    assert judged.failed == ("A.Bad",)
-    assert mutants.judge(mutant(["A.Good"], ["A.Bad"]), graded).verdict is Verdict.SURVIVED
-    assert mutants.judge(mutant(["A.Bad"], ["A.Bad"]), graded).verdict is Verdict.BROKE
-    assert mutants.judge(mutant(["A.Good"], []), graded).failed == ()
-
-
 def test_a_hidden_test_that_catches_no_mutant_is_named() -> None:
-    hidden = [GradedTest("s", name, "p", 1, "", hidden=True) for name in ("A.Bad", "A.Idle")]
-    tests = {"lab1": [*hidden, GradedTest("s", "A.Public", "p", 1, "", hidden=False)]}
-    survives = Judged(mutant(["A.Bad", "A.Idle"], []), Verdict.SURVIVED, ("A.Bad",), Counts())
+    bad, idle = "A.HiddenBad", "A.HiddenIdle"
+    tests = in_lab1(bad, idle, "A.Public")
+    survives = Judged(mutant([bad, idle], []), Verdict.SURVIVED, (bad,), Counts())
     counts = mutants.every_hidden_test_catches(tests, [survives])
-    assert counts.passed == 1
-    assert counts.problems == ["no mutant is caught by A.Idle"]
-    broke = Judged(mutant(["A.Bad"], ["A.Idle"]), Verdict.BROKE, ("A.Bad", "A.Idle"), Counts())
+    assert (counts.passed, counts.problems) == (1, ["no mutant is caught by A.HiddenIdle"])
+    broke = Judged(mutant([bad], [idle]), Verdict.BROKE, (bad, idle), Counts())
     assert mutants.every_hidden_test_catches(tests, [broke]).failed == 1
 
 
@@ -372,14 +358,18 @@ def test_the_table_names_the_first_of_the_failed_tests() -> None:
     assert columns[2] == ["5: these", "5:\nA.Test0\nA.Test1\nA.Test2\n...", "none"]
 
 
+def write_alternative(kit: Kit, directory: str, name: str, behaviour: str) -> Path:
+    path = kit.reference / directory / "alternatives" / f"{name}.patch"
+    return write_patch(path, "Description: d\n", behaviour)
+
+
 def test_an_alternative_must_get_full_marks(
     kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sample, "PARTS", 1)
-    path = kit.reference / "lab1-quorum-event/alternatives" / "other.patch"
-    write_patch(path, "Description: d\n", "correct, and different")
+    write_alternative(kit, "lab1-quorum-event", "other", "correct, and different")
     assert grades.alternatives(context(kit, tmp_path)).failed == 0
-    write_patch(path, "Description: d\n", "FAIL:Quorum.Late")
+    path = write_alternative(kit, "lab1-quorum-event", "other", "FAIL:Quorum.Late")
     counts = grades.alternatives(context(kit, tmp_path))
     assert counts.failed == 1
     assert "alternative lab1/other loses" in counts.problems[0]
@@ -415,9 +405,7 @@ def test_an_alternative_is_graded_in_full_only_with_full(
 ) -> None:
     monkeypatch.setattr(grades, "LONG_TESTS", {"Quorum.Late"})
     monkeypatch.setattr(sample, "PARTS", 1)
-    write_patch(
-        kit.reference / "lab2-raft/alternatives" / "other.patch", "Description: d\n", "different"
-    )
+    write_alternative(kit, "lab2-raft", "other", "different")
     for full in (False, True):
         assert grades.alternatives(replace(context(kit, tmp_path), full=full)).failed == 0
     scopes = [scope for _, scope, _ in grades_asked]
@@ -437,16 +425,9 @@ def test_measured_labs_are_measured_with_many_keys(
     monkeypatch.setattr(grades, "MEASURED_KEYS", 2)
     monkeypatch.setattr(grades, "OTHERS_KEYS", 1)
     monkeypatch.setattr(grades, "SHAPES", {"lab2/bad"})
-    write_patch(
-        kit.reference / "lab1-quorum-event/alternatives" / "unmeasured.patch",
-        "Description: d\n",
-        "no lab 2",
-    )
-    write_patch(kit.reference / "lab2-raft/alternatives" / "good.patch", "Description: d\n", "good")
-    write_patch(kit.reference / "lab2-raft/alternatives" / "bad.patch", "Description: d\n", "LOSES")
-    write_patch(
-        kit.reference / "lab2-raft/alternatives" / "close.patch", "Description: d\n", "CLOSE"
-    )
+    write_alternative(kit, "lab1-quorum-event", "unmeasured", "no lab 2")
+    for name, behaviour in (("good", "good"), ("bad", "LOSES"), ("close", "CLOSE")):
+        write_alternative(kit, "lab2-raft", name, behaviour)
     counts = grades.with_other_keys(context(kit, tmp_path))
     assert (counts.passed, counts.failed) == (4, 2)
     asked = Counter((behaviour, scope.seeds) for behaviour, scope, _ in grades_asked)
@@ -467,10 +448,9 @@ def test_measured_labs_are_measured_with_many_keys(
 
 
 def test_an_alternative_must_pass_with_other_seeds(kit: Kit, tmp_path: Path) -> None:
-    path = kit.reference / "lab1-quorum-event/alternatives" / "other.patch"
-    write_patch(path, "Description: d\n", "different")
+    write_alternative(kit, "lab1-quorum-event", "other", "different")
     assert seeds.alternatives(context(kit, tmp_path)).failed == 0
-    write_patch(path, "Description: d\n", "FAIL:Quorum.Late")
+    write_alternative(kit, "lab1-quorum-event", "other", "FAIL:Quorum.Late")
     counts = seeds.alternatives(context(kit, tmp_path))
     assert counts.failed == len(seeds.FULL_SEEDS)
     assert counts.problems[0].startswith(

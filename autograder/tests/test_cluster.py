@@ -16,11 +16,13 @@ from failslow.base.kit import Kit
 from failslow.extras.cluster import replica_processes, start
 from failslow.extras.cluster.replica_processes import Process
 from fakes import PATIENCE_S, eventually, write_program
+from recordings import edge
 from running import Cluster, Expect
 
 
 def test_each_replica_is_a_process_that_outlives_the_command(cluster: Cluster) -> None:
-    cluster.up()
+    assert "redis: " not in cluster.up().out
+    assert redis_ports(cluster) == [None, None, None]
     assert cluster.numbers() == [0, 1, 2]
     assert all(os.getsid(pid) == pid for pid in some(cluster.pids()))
     replicas = cluster.status()
@@ -33,14 +35,9 @@ def test_each_replica_is_a_process_that_outlives_the_command(cluster: Cluster) -
     assert leader["cpu_percent"] == 25
     assert leader["held_bytes"] == [0, 0, 2048]
     assert replicas[1]["shows"]["role"] == "follower"
-
-
-def test_tables_name_ports_and_roles(cluster: Cluster) -> None:
-    cluster.up()
     out = cluster.expect(0, "status").out
-    assert str(cluster.ports()[2]) in out
-    assert "leader" in out
-    assert "2.0 KiB" in out
+    for shown in (cluster.ports()[2], "leader", "2.0 KiB"):
+        assert str(shown) in out
 
 
 def test_five_replicas_listen_from_the_given_port_on(cluster: Cluster) -> None:
@@ -109,30 +106,28 @@ def test_a_replica_that_ignores_sigterm_is_killed_and_named(
     assert cluster.pids() == []
 
 
-def test_a_replica_whose_disk_has_failed_says_so(cluster: Cluster) -> None:
-    cluster.up()
-    line = json.loads((cluster.data / "replica-2.metrics").read_text().splitlines()[-1])
+def test_a_replica_whose_disk_has_failed_says_so(started: Cluster) -> None:
+    line = json.loads((started.data / "replica-2.metrics").read_text().splitlines()[-1])
     line["disk_failure"] = "cannot write raft.wal: No space left on device"
-    (cluster.data / "replica-2.metrics").write_text(json.dumps(line) + "\n")
-    replica = json.loads(cluster.expect(1, "status", "--json").out)["replicas"][2]
+    (started.data / "replica-2.metrics").write_text(json.dumps(line) + "\n")
+    replica = json.loads(started.expect(1, "status", "--json").out)["replicas"][2]
     assert replica["state"] == "out of service"
     said = "its disk has failed: cannot write raft.wal: No space left on device"
     assert replica["remark"] == said
-    assert f"replica 2: {said}" in cluster.expect(1, "status").out
+    assert f"replica 2: {said}" in started.expect(1, "status").out
 
 
-def test_a_suspended_replica_is_shown_and_ended(cluster: Cluster) -> None:
-    cluster.up()
-    before = cluster.running()
+def test_a_suspended_replica_is_shown_and_ended(started: Cluster) -> None:
+    before = started.running()
     os.kill(before[2].pid, signal.SIGSTOP)
-    eventually(lambda: cluster.running()[2].status == replica_processes.SUSPENDED)
-    assert cluster.running() == before, "the same processes"
-    replica = cluster.status()[2]
+    eventually(lambda: started.running()[2].status == replica_processes.SUSPENDED)
+    assert started.running() == before, "the same processes"
+    replica = started.status()[2]
     assert replica["state"] == "suspended"
     assert replica["frames_per_s"] is None
-    cluster.expect(2, "dump", 2)
-    assert "SIGKILL" not in cluster.expect(0, "down").out
-    assert cluster.pids() == []
+    started.expect(2, "dump", 2)
+    assert "SIGKILL" not in started.expect(0, "down").out
+    assert started.pids() == []
 
 
 def test_up_again_keeps_ports_and_logs(cluster: Cluster) -> None:
@@ -147,47 +142,43 @@ def test_up_again_keeps_ports_and_logs(cluster: Cluster) -> None:
     assert len((cluster.data / "replica-0.metrics").read_text().splitlines()) == 2
 
 
-def test_a_port_that_is_taken_meanwhile_is_replaced(cluster: Cluster) -> None:
-    cluster.up()
-    ports = cluster.ports()
-    cluster.expect(0, "down")
+def test_a_port_that_is_taken_meanwhile_is_replaced(started: Cluster) -> None:
+    ports = started.ports()
+    started.expect(0, "down")
     with socket.create_server(("127.0.0.1", ports[1])):
-        said = cluster.up()
-        now = cluster.ports()
+        said = started.up()
+        now = started.ports()
     assert now[0] == ports[0]
     assert now[1] != ports[1]
     assert f"port {ports[1]} is in use; replica 1 gets" in said.err
 
 
-def test_up_is_refused_while_the_cluster_runs(cluster: Cluster) -> None:
-    cluster.up()
-    running = cluster.pids()
-    said = cluster.up(code=2).err
+def test_up_is_refused_while_the_cluster_runs(started: Cluster) -> None:
+    running = started.pids()
+    said = started.up(code=2).err
     assert all(f"pid {pid}" in said for pid in some(running))
-    assert f"./kit cluster down --data {cluster.data}" in said
-    assert cluster.pids() == running
+    assert f"./kit cluster down --data {started.data}" in said
+    assert started.pids() == running
 
 
-def test_leftovers_of_a_removed_directory_are_named_and_ended(cluster: Cluster) -> None:
-    cluster.up()
-    left = cluster.running()
-    shutil.rmtree(cluster.data)
-    said = cluster.up(code=2).err
+def test_leftovers_of_a_removed_directory_are_named_and_ended(started: Cluster) -> None:
+    left = started.running()
+    shutil.rmtree(started.data)
+    said = started.up(code=2).err
     assert "an earlier cluster whose cluster.json is gone" in said
     for process in some(left):
         assert f"pid {process.pid}, port {process.port}" in said
-    assert f"pid {left[0].pid}" in cluster.expect(2, "status").err
-    cluster.expect(0, "down")
-    assert cluster.pids() == []
-    cluster.up()
+    assert f"pid {left[0].pid}" in started.expect(2, "status").err
+    started.expect(0, "down")
+    assert started.pids() == []
+    started.up()
 
 
-def test_a_port_of_another_cluster_is_named(cluster: Cluster, expect: Expect) -> None:
-    cluster.up()
-    port = cluster.ports()[0]
-    other = Cluster(expect, cluster.data.with_name("other"))
+def test_a_port_of_another_cluster_is_named(started: Cluster, expect: Expect) -> None:
+    port = started.ports()[0]
+    other = Cluster(expect, started.data.with_name("other"))
     reason = other.up("", "--port", port, code=2).reason
-    assert f"port {port} is in use by replica 0 of the cluster in {cluster.data}" in reason
+    assert f"port {port} is in use by replica 0 of the cluster in {started.data}" in reason
     assert not other.data.exists()
 
 
@@ -229,29 +220,27 @@ def test_an_interrupt_waits_until_a_start_is_complete() -> None:
     assert done == ["the rest"]
 
 
-def test_a_dead_replica_is_shown_and_started_again(cluster: Cluster) -> None:
-    cluster.up()
-    victim = cluster.running()[2]
+def test_a_dead_replica_is_shown_and_started_again(started: Cluster) -> None:
+    victim = started.running()[2]
     replica_processes.kill([victim])
-    cluster.expect(1, "status")
-    replica = cluster.status()[2]
+    started.expect(1, "status")
+    replica = started.status()[2]
     assert (replica["state"], replica["pid"]) == ("dead", victim.pid)
     assert replica["remark"] == "its log ends with: replica 2 is up"
-    cluster.expect(0, "start", 2)
-    again = cluster.running()[2]
+    started.expect(0, "start", 2)
+    again = started.running()[2]
     assert (again.number, again.port) == (2, victim.port)
     assert again.pid != victim.pid
-    cluster.expect(0, "status")
-    assert f"already runs (pid {again.pid})" in cluster.expect(2, "start", 2).reason
+    started.expect(0, "status")
+    assert f"already runs (pid {again.pid})" in started.expect(2, "start", 2).reason
 
 
 @pytest.mark.parametrize(("action", "how"), [("stop", "SIGTERM"), ("kill", "SIGKILL")])
-def test_one_replica_is_ended(cluster: Cluster, action: str, how: str) -> None:
-    cluster.up()
-    cluster.expect(0, action, 1)
-    assert cluster.numbers() == [0, 2]
-    assert cluster.status()[1]["remark"] == f"ended by ./kit cluster with {how}"
-    assert "replica 1 does not run" in cluster.expect(2, action, 1).reason
+def test_one_replica_is_ended(started: Cluster, action: str, how: str) -> None:
+    started.expect(0, action, 1)
+    assert started.numbers() == [0, 2]
+    assert started.status()[1]["remark"] == f"ended by ./kit cluster with {how}"
+    assert "replica 1 does not run" in started.expect(2, action, 1).reason
 
 
 def test_a_replica_that_does_not_come_up_is_not_left_running(
@@ -266,65 +255,60 @@ def test_a_replica_that_does_not_come_up_is_not_left_running(
     assert cluster.numbers() == [0, 2]
 
 
-def test_logs_and_dump(cluster: Cluster) -> None:
-    cluster.up()
-    logs = [cluster.data / f"replica-{number}.log" for number in range(3)]
+def test_logs_and_dump(started: Cluster) -> None:
+    logs = [started.data / f"replica-{number}.log" for number in range(3)]
     eventually(lambda: all(log.stat().st_size > 0 for log in logs))
-    assert cluster.expect(0, "logs", 1).out == "replica 1 is up\n"
-    out = cluster.expect(0, "logs").out
+    assert started.expect(0, "logs", 1).out == "replica 1 is up\n"
+    out = started.expect(0, "logs").out
     assert all(f"replica {number} is up" in out for number in range(3))
-    assert cluster.expect(0, "dump", 1).out == "replica 1: 1 suspended coroutine\n"
-    assert cluster.expect(0, "dump", 2).out == "replica 2: 2 suspended coroutines\n"
+    assert started.expect(0, "dump", 1).out == "replica 1: 1 suspended coroutine\n"
+    assert started.expect(0, "dump", 2).out == "replica 2: 2 suspended coroutines\n"
 
 
-def test_a_followed_log_grows_until_interrupted(cluster: Cluster) -> None:
-    cluster.up()
+def test_a_followed_log_grows_until_interrupted(started: Cluster) -> None:
     code = "import sys; from failslow import cli; sys.exit(cli.main(sys.argv[1:]))"
-    argv = [sys.executable, "-c", code, "cluster", "logs", "0", "--follow", "--data", cluster.data]
+    argv = [sys.executable, "-c", code, "cluster", "logs", "0", "--follow", "--data", started.data]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, start_new_session=True) as tail:
         assert tail.stdout is not None
         assert tail.stdout.readline() == "replica 0 is up\n"
-        replica_processes.send(cluster.running()[0], signal.SIGUSR1)
+        replica_processes.send(started.running()[0], signal.SIGUSR1)
         assert tail.stdout.readline() == "replica 0: 0 suspended coroutines\n"
         os.killpg(tail.pid, signal.SIGINT)
         assert tail.wait(PATIENCE_S) == 0
 
 
 def test_the_graph_is_that_of_all_replicas_that_verify_themselves(
-    cluster: Cluster, tmp_path: Path
+    started: Cluster, tmp_path: Path
 ) -> None:
-    cluster.up()
-    assert "--verify" in cluster.expect(2, "graph").reason
-    cluster.expect(0, "down")
-    cluster.up("", "--verify")
+    assert "--verify" in started.expect(2, "graph").reason
+    started.expect(0, "down")
+    started.up("", "--verify")
     out = tmp_path / "drawn"
-    assert "try again" in cluster.expect(2, "graph", "--out", out).reason
-    edge = {"from": 0, "to": [1], "color": "green", "needed": 2, "total": 3, "coroutine": "round"}
-    edge |= {"event": "quorum", "count": 3, "total_ns": 6_000_000, "worst_ns": 4_000_000}
-    window: dict[str, object] = {"graph": {"replicas": 3, "edges": [edge]}, "warnings": []}
+    assert "try again" in started.expect(2, "graph", "--out", out).reason
+    edges = [edge(0, [1], "green", count=3, total_ns=6_000_000, worst_ns=4_000_000)]
+    window: dict[str, object] = {"graph": {"replicas": 3, "edges": edges}, "warnings": []}
     for number in (0, 1):
-        (cluster.data / f"replica-{number}.verification").write_text(json.dumps(window) + "\n")
-    assert "no warning" in cluster.expect(0, "graph", "--out", out).out
+        (started.data / f"replica-{number}.verification").write_text(json.dumps(window) + "\n")
+    assert "no warning" in started.expect(0, "graph", "--out", out).out
     assert "6 waits, mean 2.0 ms, worst 4.0 ms" in (out / "slowness.html").read_text()
     assert "6 waits, mean 2.0 ms" in (out / "slowness.dot").read_text()
     assert len(json.loads((out / "slowness.json").read_text())) == 2
     warning = {"kind": "stalled-wait", "replica": 2, "coroutine": "round", "wait": "quorum 2/3"}
     window["warnings"] = [{**warning, "peers": [1], "text": "it waits"}]
-    (cluster.data / "replica-2.verification").write_text(json.dumps(window) + "\n")
-    said = cluster.expect(1, "graph", "--out", out).out
+    (started.data / "replica-2.verification").write_text(json.dumps(window) + "\n")
+    said = started.expect(1, "graph", "--out", out).out
     assert "stalled-wait, replica 2, 1 window: it waits" in said
-    cluster.expect(0, "down")
-    cluster.up("", "--verify")
-    assert not (cluster.data / "replica-2.verification").exists()
+    started.expect(0, "down")
+    started.up("", "--verify")
+    assert not (started.data / "replica-2.verification").exists()
 
 
-def test_a_restart_of_the_machine_is_recognised(cluster: Cluster) -> None:
-    cluster.up()
-    replica_processes.kill(cluster.running())
-    file = cluster.data / "cluster.json"
+def test_a_restart_of_the_machine_is_recognised(started: Cluster) -> None:
+    replica_processes.kill(started.running())
+    file = started.data / "cluster.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "boot": "another"}))
-    assert "ended when the machine restarted" in cluster.expect(2, "status").reason
-    assert "the machine restarted" in cluster.up().err
+    assert "ended when the machine restarted" in started.expect(2, "status").reason
+    assert "the machine restarted" in started.up().err
 
 
 def test_a_process_that_merely_looks_alike_is_not_touched(tmp_path: Path) -> None:
@@ -337,19 +321,17 @@ def test_a_process_that_merely_looks_alike_is_not_touched(tmp_path: Path) -> Non
         alike.kill()
 
 
-def test_a_reused_process_id_gets_no_signal(cluster: Cluster) -> None:
-    cluster.up()
-    real = cluster.running()[0]
-    earlier = Process(cluster.data, 0, real.pid, real.start_ticks - 1, real.status, real.port)
+def test_a_reused_process_id_gets_no_signal(started: Cluster) -> None:
+    real = started.running()[0]
+    earlier = Process(started.data, 0, real.pid, real.start_ticks - 1, real.status, real.port)
     assert replica_processes.end([earlier]) == []
-    assert cluster.pids()[0] == real.pid
+    assert started.pids()[0] == real.pid
 
 
-def test_a_replica_that_does_not_exist_is_refused(cluster: Cluster) -> None:
-    cluster.up()
+def test_a_replica_that_does_not_exist_is_refused(started: Cluster) -> None:
     for action in ("start", "stop", "kill", "dump", "logs"):
-        assert "there is no replica 3 (0 to 2)" in cluster.expect(2, action, 3).reason
-    cluster.expect(2, "logs", "--lines", -1)
+        assert "there is no replica 3 (0 to 2)" in started.expect(2, action, 3).reason
+    started.expect(2, "logs", "--lines", -1)
 
 
 @pytest.fixture
@@ -387,8 +369,3 @@ def test_redis_ports_follow_the_given_ports(cluster: Cluster) -> None:
     cluster.expect(0, "down")
     reason = cluster.up("", "--port", 65532, code=2).reason
     assert "there are no 6 ports from 65532 on" in reason
-
-
-def test_a_lab_without_redis_has_no_such_port(cluster: Cluster) -> None:
-    assert "redis: " not in cluster.up().out
-    assert redis_ports(cluster) == [None, None, None]

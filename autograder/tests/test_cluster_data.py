@@ -22,30 +22,38 @@ from running import Cluster, Expect
     ],
 )
 def test_arguments_that_do_not_fit_the_data_are_refused(
-    cluster: Cluster, arguments: list[str], complaint: str
+    started: Cluster, arguments: list[str], complaint: str
 ) -> None:
-    cluster.up()
-    cluster.expect(0, "down")
-    before = (cluster.data / "cluster.json").read_text()
-    assert complaint in cluster.up("", *arguments, code=2).reason
-    assert (cluster.data / "cluster.json").read_text() == before
+    started.expect(0, "down")
+    before = (started.data / "cluster.json").read_text()
+    assert complaint in started.up("", *arguments, code=2).reason
+    assert (started.data / "cluster.json").read_text() == before
 
 
-def test_data_of_another_lab_is_refused(cluster: Cluster) -> None:
-    cluster.up()
-    cluster.expect(0, "down")
-    file = cluster.data / "cluster.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), "lab": "lab3"}))
-    assert "holds data of lab3, not of lab2" in cluster.up(code=2).reason
+@pytest.mark.parametrize(
+    ("key", "value", "complaint"),
+    [
+        ("lab", "lab3", "holds data of lab3, not of lab2"),
+        ("cluster", None, "holds data of an earlier version of the kit, without an identity"),
+    ],
+)
+def test_data_of_another_lab_or_kit_are_refused(
+    started: Cluster, key: str, value: str | None, complaint: str
+) -> None:
+    started.expect(0, "down")
+    file = started.data / "cluster.json"
+    content = json.loads(file.read_text())
+    del content[key]
+    file.write_text(json.dumps(content if value is None else {**content, key: value}))
+    assert complaint in started.up(code=2).reason
 
 
 @pytest.mark.parametrize("text", ["{", "{}", '{"lab": "lab2"}', "[]"])
-def test_a_damaged_state_is_said_in_one_line(cluster: Cluster, text: str) -> None:
-    cluster.up()
-    (cluster.data / "cluster.json").write_text(text)
-    assert str(cluster.data / "cluster.json") in cluster.expect(2, "status").reason
-    cluster.expect(0, "down")
-    assert cluster.pids() == []
+def test_a_damaged_state_is_said_in_one_line(started: Cluster, text: str) -> None:
+    (started.data / "cluster.json").write_text(text)
+    assert str(started.data / "cluster.json") in started.expect(2, "status").reason
+    started.expect(0, "down")
+    assert started.pids() == []
 
 
 def test_a_directory_of_somebody_else_is_left_alone(cluster: Cluster) -> None:
@@ -66,11 +74,10 @@ def test_code_that_does_not_compile_leaves_nothing(cluster: Cluster) -> None:
     assert not cluster.data.exists()
 
 
-def test_two_commands_do_not_work_in_one_directory(cluster: Cluster) -> None:
-    cluster.up()
-    with data_directory.locked(Layout(cluster.data)):
-        assert "another ./kit cluster is at work" in cluster.expect(2, "down").reason
-    assert len(cluster.pids()) == 3
+def test_two_commands_do_not_work_in_one_directory(started: Cluster) -> None:
+    with data_directory.locked(Layout(started.data)):
+        assert "another ./kit cluster is at work" in started.expect(2, "down").reason
+    assert len(started.pids()) == 3
 
 
 @pytest.mark.usefixtures("data")

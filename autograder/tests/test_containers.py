@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -172,28 +173,53 @@ def test_a_crash_in_a_container_is_healed_by_the_engine(
     assert calls.read_text() == "start id-of-replica-0\n"
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="needs root: a control group")
-def test_a_quota_is_a_share_of_what_the_process_had() -> None:
+in_a_group = pytest.mark.skipif(os.getuid() != 0, reason="needs root: a control group")
+
+
+@contextmanager
+def limited(controller: str, code: str) -> Iterator[tuple[control_group.Group, int]]:
+    """A control group of this process's, and another process to be put into it."""
     try:
-        group = control_group.make(os.getpid(), control_group.CPU)
+        group = control_group.make(os.getpid(), controller)
     except CannotDo as error:
         pytest.skip(str(error))
-    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as child:
         try:
-            control_group.limit_cpu(group, busy.pid, 10, 10_000)
-            before = replica_processes.cpu_ms(busy.pid) or 0
-            assert str(busy.pid) in (group.path / "cgroup.procs").read_text()
-            eventually(lambda: (replica_processes.cpu_ms(busy.pid) or 0) >= before + 20)
-            files = {each.name: each.read_text().split() for each in group.path.glob("cpu.*")}
+            yield group, child.pid
         finally:
-            busy.kill()
-            busy.wait()
+            child.kill()
+            child.wait()
             control_group.remove(group)
+
+
+@in_a_group
+def test_a_quota_is_a_share_of_what_the_process_had() -> None:
+    with limited(control_group.CPU, "while True: pass") as (group, busy):
+        control_group.limit_cpu(group, busy, 10, 10_000)
+        before = replica_processes.cpu_ms(busy) or 0
+        assert str(busy) in (group.path / "cgroup.procs").read_text()
+        eventually(lambda: (replica_processes.cpu_ms(busy) or 0) >= before + 20)
+        files = {each.name: each.read_text().split() for each in group.path.glob("cpu.*")}
     if "cpu.max" in files:
         assert files["cpu.max"] == ["1000", "10000"]
     else:
         assert (files["cpu.cfs_quota_us"], files["cpu.cfs_period_us"]) == (["1000"], ["10000"])
     assert not group.path.exists()
+
+
+@in_a_group
+def test_the_kernel_takes_the_throttle_of_a_disk(tmp_path: Path) -> None:
+    try:
+        device = control_group.device_of(tmp_path)
+    except CannotDo as error:
+        pytest.skip(str(error))
+    with limited(control_group.DISK, "input()") as (group, idle):
+        control_group.limit_disk(group, idle, device, 1 << 20)
+        limits = group.limit.read_text()
+        assert str(idle) in (group.path / "cgroup.procs").read_text()
+    assert device in limits
+    assert str(1 << 20) in limits
+    assert not group.path.exists() or group.limit.read_text() == group.before
 
 
 @pytest.mark.parametrize(
@@ -266,27 +292,6 @@ def test_a_disk_that_cannot_be_throttled_has_the_file_layer() -> None:
     with pytest.raises(CannotDo, match="/proc is on no disk of its own"):
         control_group.device_of(Path("/proc"))
     assert injectors.in_containers(Path("/proc"))["disk-slow"] is injectors.INJECTORS["disk-slow"]
-
-
-@pytest.mark.skipif(os.getuid() != 0, reason="needs root: a control group")
-def test_the_kernel_takes_the_throttle_of_a_disk(tmp_path: Path) -> None:
-    try:
-        device = control_group.device_of(tmp_path)
-        group = control_group.make(os.getpid(), control_group.DISK)
-    except CannotDo as error:
-        pytest.skip(str(error))
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as idle:
-        try:
-            control_group.limit_disk(group, idle.pid, device, 1 << 20)
-            limits = group.limit.read_text()
-            assert str(idle.pid) in (group.path / "cgroup.procs").read_text()
-        finally:
-            idle.kill()
-            idle.wait()
-            control_group.remove(group)
-    assert device in limits
-    assert str(1 << 20) in limits
-    assert not group.path.exists() or group.limit.read_text() == group.before
 
 
 def test_one_project_of_this_checkout_is_meant(

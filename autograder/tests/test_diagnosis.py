@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import recordings
 from demands import some
 from failslow import cli
 from failslow.base.errors import CannotDo
@@ -41,19 +42,7 @@ def warning(kind: str, replica: int) -> dict[str, object]:
 
 
 def edge(color: str, start: int, coroutine: str, event: str) -> dict[str, object]:
-    return {
-        "color": color,
-        "from": start,
-        "to": [1],
-        "coroutine": coroutine,
-        "event": event,
-        "needed": 1,
-        "total": 1,
-        "count": 3,
-        "mean_ns": 1000,
-        "total_ns": 3000,
-        "worst_ns": 2000,
-    }
+    return recordings.edge(start, [1], color, coroutine=coroutine, event=event)
 
 
 def own_wait(replica: int, coroutine: str, event: str) -> dict[str, object]:
@@ -181,38 +170,22 @@ def test_a_wrong_field_loses_just_itself(name: str, label: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "says"),
-    [
-        ("*a", "not a plain word"),
-        ("&a reference", "not a plain word"),
-        ("[reference]", "not a plain word"),
-        ("{a: b}", "not a plain word"),
-        ("!!python/object:os.system x", "not a plain word"),
-        ("| ", "not a plain word"),
-        ("'reference", "not a plain word"),
-        ("the reference", "not a plain word"),
-        ("raft", "none of reference, "),
-        ("Reference", "none of reference, "),
-        ("12", "none of reference, "),
-        ("~", "not a plain word"),
-        ("x" * 5000, "none of reference, "),
-        ("\x1b[2J\x00", "not a plain word"),
-    ],
-)
-def test_a_malformed_field_is_named_in_one_line_and_loses_itself(value: str, says: str) -> None:
-    lines = right_text().split("\n")
-    lines[1] = f"  variant: {value}"
-    (complaint,) = parse("\n".join(lines)).complaints
-    assert complaint.startswith("diagnosis.yaml:2: variant: ")
-    assert says in complaint
-    assert len(complaint) < 250
-    assert complaint.isprintable()
-    assert score("\n".join(lines)) == ALL - scoring.POINTS["variant"]
-
-
-@pytest.mark.parametrize(
     ("name", "value", "says"),
     [
+        ("variant", "*a", "not a plain word"),
+        ("variant", "&a reference", "not a plain word"),
+        ("variant", "[reference]", "not a plain word"),
+        ("variant", "{a: b}", "not a plain word"),
+        ("variant", "!!python/object:os.system x", "not a plain word"),
+        ("variant", "| ", "not a plain word"),
+        ("variant", "'reference", "not a plain word"),
+        ("variant", "the reference", "not a plain word"),
+        ("variant", "raft", "none of reference, "),
+        ("variant", "Reference", "none of reference, "),
+        ("variant", "12", "none of reference, "),
+        ("variant", "~", "not a plain word"),
+        ("variant", "x" * 5000, "none of reference, "),
+        ("variant", "\x1b[2J\x00", "not a plain word"),
         ("replica", "3", "none of 0, 1, 2, none"),
         ("replica", "-1", "not a plain word"),
         ("replica", "1.0", "none of 0, 1, 2, none"),
@@ -227,13 +200,17 @@ def test_a_malformed_field_is_named_in_one_line_and_loses_itself(value: str, say
         ("evidence", "A/slow/w12345", "not the number of an observation of A"),
     ],
 )
-def test_each_field_has_its_own_form(name: str, value: str, says: str) -> None:
+def test_a_malformed_field_is_named_in_one_line_and_loses_itself(
+    name: str, value: str, says: str
+) -> None:
     number = 1 + FIELDS.index(name)
     lines = right_text().split("\n")
     lines[number] = f"  {name}: {value}"
     (complaint,) = parse("\n".join(lines)).complaints
     assert complaint.startswith(f"diagnosis.yaml:{number + 1}: {name}: ")
     assert says in complaint
+    assert len(complaint) < 250
+    assert complaint.isprintable()
     assert score("\n".join(lines)) == ALL - scoring.POINTS[name]
 
 
@@ -265,6 +242,7 @@ def test_yaml_that_means_the_same_is_read() -> None:
         ("\t", None),
         ("A:", "A begins again; line 1 has begun it"),
         ("G:", "'G' is no label (A to F)"),
+        ("Z:\n  variant: reference\n  variant: reference", "'Z' is no label"),
     ],
 )
 def test_an_odd_line_costs_nothing_else(line: str, says: str | None) -> None:
@@ -275,20 +253,17 @@ def test_an_odd_line_costs_nothing_else(line: str, says: str | None) -> None:
         assert complaints == []
     else:
         (complaint,) = complaints
-        assert complaint.startswith(f"diagnosis.yaml:{text.count(chr(10))}: ")
+        number = right_text().count("\n") + 1
+        assert complaint.startswith(f"diagnosis.yaml:{number}: ")
         assert says in complaint
 
 
-def test_a_field_outside_a_label_is_named() -> None:
+def test_a_line_before_the_labels_or_one_that_is_no_text_is_named() -> None:
     text = "  variant: reference\n" + right_text()
     assert parse(text).complaints == ["diagnosis.yaml:1: 'variant' belongs to no label"]
     assert score(text) == ALL
-
-
-def test_an_unknown_label_takes_its_own_fields_along() -> None:
-    text = right_text() + "Z:\n  variant: reference\n  variant: reference\n"
-    assert len(parse(text).complaints) == 1
-    assert score(text) == ALL
+    (complaint,) = parse(right_text().encode() + b"\xff\xfe\n").complaints
+    assert complaint.endswith(": not UTF-8")
 
 
 def test_a_field_answered_twice_is_lost() -> None:
@@ -319,12 +294,6 @@ def test_a_huge_file_is_not_read() -> None:
         "diagnosis.yaml: larger than 16 KiB, so nothing of it is read"
     ]
     assert score(text) == 0
-
-
-def test_bytes_that_are_no_text_cost_their_line() -> None:
-    content = right_text().encode() + b"\xff\xfe\n"
-    (complaint,) = parse(content).complaints
-    assert complaint.endswith(": not UTF-8")
 
 
 def test_many_complaints_are_cut_short() -> None:

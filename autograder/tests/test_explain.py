@@ -34,6 +34,9 @@ LINGER = replace(wait("replicate", "and", 2, 2, (1, 2), total_ns=10**13), path_n
 SLEEP = wait("replicate", "timeout", count=30, total_ns=12 * 10**9)
 
 
+SLOW_ROW = judged((FULL, {"throughput": 140.0}))
+
+
 def explained(*waits: Wait, before: tuple[Wait, ...] | None = None) -> Explained:
     """`before`: the waits of the run without the fault; None for the same ones, but short."""
     if before is None:
@@ -51,8 +54,7 @@ def _with(*waits: Wait) -> Sample:
 
 
 def test_says_what_fell_why_and_what_would_have_helped() -> None:
-    row = judged((FULL, {"throughput": 140.0}))
-    assert sentence(SETTINGS, row, explained(QUORUM, ALONE)) == (
+    assert sentence(SETTINGS, SLOW_ROW, explained(QUORUM, ALONE)) == (
         "With the CPU of 1 of 3 replicas at 5 %, throughput fell by 93 % (limit 5 %): your"
         " leader waits for the slow replica. The wait that cost the points: coroutine `replicate`"
         " of replica 0 waited for AppendEntries to replica 2 alone (1 of 1), 412 times, 38 s in"
@@ -87,13 +89,11 @@ def test_more_than_a_majority_is_too_many() -> None:
 
 def test_a_quorum_is_never_blamed() -> None:
     assert costly_wait(explained(QUORUM), 3) is None
-    row = judged((FULL, {"throughput": 140.0}))
-    assert "QuorumEvent" not in sentence(SETTINGS, row, explained(QUORUM))
+    assert "QuorumEvent" not in sentence(SETTINGS, SLOW_ROW, explained(QUORUM))
 
 
 def test_a_sleep_on_the_path_is_blamed() -> None:
-    row = judged((FULL, {"throughput": 140.0}))
-    text = sentence(SETTINGS, row, explained(SLEEP, QUORUM, before=(_short(QUORUM),)))
+    text = sentence(SETTINGS, SLOW_ROW, explained(SLEEP, QUORUM, before=(_short(QUORUM),)))
     assert text.endswith(
         "throughput fell by 93 % (limit 5 %). The wait that cost the points: coroutine"
         " `replicate` of replica 0 slept while clients waited, 30 times, 12 s in all."
@@ -298,13 +298,6 @@ def test_every_figure_has_words(where: Where, change: dict[str, object], says: s
     assert says in sentence(SETTINGS, row, None)
 
 
-def test_a_full_row_says_how_far_it_is_from_its_limits() -> None:
-    assert report(SETTINGS, judged(), None).text == (
-        "Within all limits: throughput 0 % (limit 5 %), latency 0 % (limit 5 %),"
-        " p99 1.00x (limit 1.50x)."
-    )
-
-
 def test_the_report_names_every_loss_its_share_and_the_figures() -> None:
     row = judged((PART, {"p99_ns": 4_000_000}), (SLOW, {"peak_held_bytes": 9000}))
     told = report(SETTINGS, row, None)
@@ -329,13 +322,11 @@ def test_the_report_names_every_loss_its_share_and_the_figures() -> None:
 )
 def test_rows_with_one_cause_name_it_alike(wait: Wait, cause: str) -> None:
     slow, slower = (judged((FULL, {"throughput": rate})) for rate in (140.0, 20.0))
-    assert report(SETTINGS, slow, explained(wait)).cause == cause
+    assert report(SETTINGS, slow, None).cause == "throughput is over its limit"
+    told = report(SETTINGS, slow, explained(wait))
+    assert told.cause == cause
+    assert "Lost: the whole row. Its other shares count only where speed holds." in told.text
     assert report(SETTINGS, slower, explained(replace(wait, count=999))).cause == cause
-
-
-def test_lost_speed_costs_the_row() -> None:
-    text = report(SETTINGS, judged((FULL, {"throughput": 140.0})), None).text
-    assert "Lost: the whole row. Its other shares count only where speed holds." in text
 
 
 def test_a_slow_baseline_is_named() -> None:

@@ -19,19 +19,20 @@ TEST = GradedTest("lab2_explore", "Scope.All", "2c", 0, "", hidden=False)
 PROGRAM = """
 import json, os, sys
 options = dict(word.lstrip("-").partition("=")[::2] for word in sys.argv[1:])
-print("explored 1 of 3 with 1 deviations")
-print("bound", options["bound"])
-open(options["under-way"], "w").write("# replica 1 crashes\\n")
+print("explored 1 of 3 with 1 deviations" if "bound" in options else "explored 1 of 2 scopes")
+print("limit", options.get("bound") or options["states"])
+if "under-way" in options:
+    open(options["under-way"], "w").write("# replica 1 crashes\\n")
 if {aborts}:
     sys.stdout.flush()
     os.abort()
-explored = dict(runs=[1, 3], states=7, complete=True, situations=dict(seen=2, unseen=0))
-case = dict(name="All", status="RUN", result="COMPLETED", explored=json.dumps(explored))
+case = dict(name="All", status="RUN", result="COMPLETED", explored=json.dumps({explored}))
 case["failures"] = [dict(failure=text, type="") for text in {failures}]
 document = dict(testsuites=[dict(name="Scope", testsuite=[case])])
 open(options["gtest_output"].partition(":")[2], "w").write(json.dumps(document))
 sys.exit(1 if {failures} else 0)
 """
+SCHEDULES = {"runs": [1, 3], "states": 7, "complete": True, "situations": {"seen": 2, "unseen": 0}}
 
 
 @pytest.mark.parametrize(
@@ -54,8 +55,8 @@ def test_another_bound_is_refused_in_one_line(text: str) -> None:
 
 def explored_by(tmp_path: Path, aborts: bool = False, failures: tuple[str, ...] = ()) -> Explored:
     """The result of a program that aborts in a schedule, or reports the failures."""
-    program = tmp_path / "explore"
-    write_program(program, PROGRAM.format(aborts=aborts, failures=list(failures)))
+    body = PROGRAM.format(aborts=aborts, failures=list(failures), explored=SCHEDULES)
+    program = write_program(tmp_path / "explore", body)
     sims = Sims(load_labs(this_kit()).get("lab2"), {TEST.suite: program})
     return explore._explore(sims, TEST, Bound(2, (2, 2, 1, 0)))
 
@@ -78,31 +79,16 @@ def test_a_solution_that_ends_the_process_fails_in_its_schedule(tmp_path: Path) 
     explored = explored_by(tmp_path, aborts=True)
     assert explored.schedule == "# replica 1 crashes\n"
     assert "killed by SIGABRT" in explored.failures[0]
-    assert "bound 2,2,2,1,0" in explored.failures[0], "the last words, without the progress"
+    assert "limit 2,2,2,1,0" in explored.failures[0], "the last words, without the progress"
     assert "explored" not in explored.failures[0]
 
 
-RULES = """
-import json, os, sys
-options = dict(word.lstrip("-").partition("=")[::2] for word in sys.argv[1:])
-print("explored 1 of 2 scopes")
-print("states", options["states"])
-if {aborts}:
-    sys.stdout.flush()
-    os.abort()
-scope = dict(scope="3 replicas", states=4003, complete=True, violated={violated!r})
-scope |= dict(counts={{"fast commits": 1234, "wait": 0}}, steps=["replica 0 proposes"])
-case = dict(name="EveryRun", explored=json.dumps(dict(scopes=[scope])))
-document = dict(testsuites=[dict(name="Scopes", testsuite=[case])])
-open(options["gtest_output"].partition(":")[2], "w").write(json.dumps(document))
-sys.exit(1 if {violated!r} else 0)
-"""
-
-
 def explored_rules(tmp_path: Path, violated: str = "", aborts: bool = False) -> int:
-    program = tmp_path / "explore"
-    write_program(program, RULES.format(violated=violated, aborts=aborts))
-    return explore_rules.run(program, 500)
+    scope = {"scope": "3 replicas", "states": 4003, "complete": True, "violated": violated}
+    scope |= {"counts": {"fast commits": 1234, "wait": 0}, "steps": ["replica 0 proposes"]}
+    failures = [violated] if violated else []
+    body = PROGRAM.format(aborts=aborts, failures=failures, explored={"scopes": [scope]})
+    return explore_rules.run(write_program(tmp_path / "explore", body), 500)
 
 
 def test_rules_without_a_violation_are_a_table(
@@ -125,7 +111,7 @@ def test_a_violation_shows_its_steps(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_rules_that_end_the_process_are_told(tmp_path: Path) -> None:
     with pytest.raises(CannotDo, match=r"calls your rules ended: .*SIGABRT") as told:
         explored_rules(tmp_path, aborts=True)
-    assert "states 500" in told.value.detail, "the last words, without the progress"
+    assert "limit 500" in told.value.detail, "the last words, without the progress"
 
 
 @pytest.mark.parametrize(

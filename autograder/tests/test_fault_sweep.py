@@ -242,92 +242,74 @@ def test_finding_1() -> None:
     assert judged(1, mine, others=[row(cell(7 * MS, 0.0, system="b"))])[0] == UNKNOWN
 
 
-def test_finding_2() -> None:
-    assert judged(2, row(cell(MS, 0.1)))[0] == UNKNOWN
-    assert judged(2, row(cell(MS, 0.1), cell(2 * MS, 0.2)))[0] == DOES_NOT
-    verdict, seen = judged(2, row(cell(MS, 0.3), cell(2 * MS, 0.1)))
-    assert (verdict, "leader: 30 %; net-slow 2 ms: 10 %" in seen) == (HOLDS, True)
+NET = row(cell(MS, 0.4))
+CPU = row(cell(5, 0.1, "cpu-slow"))
+CRASHED = row(cell(0, 0.2, "crash"))
+AT_FOLLOWER = row(cell(MS, 0.6, target="follower", at="one"))
+SLOW_FOLLOWER = row(cell(MS, 0.4, target="follower", at="all"))
+NEW_LEADER = cell(2 * MS, 0.2, leader_changes=1)
 
 
-def test_finding_3() -> None:
-    assert judged(3, row(cell(MS, 0.4)))[0] == UNKNOWN
-    verdict, seen = judged(3, row(cell(MS, 0.4), cell(2 * MS, 0.6)), row(cell(5, 0.1, "cpu-slow")))
-    assert (verdict, seen) == (HOLDS, "net-slow costs 50 % on average, cpu-slow 10 %")
-    assert judged(3, row(cell(MS, 0.4)), row(cell(5, 0.3, "cpu-slow")))[0] == DOES_NOT
-    gains = row(cell(MS, 0.0)), row(cell(5, -0.9, "cpu-slow"))
-    assert judged(3, *gains)[0] == UNKNOWN, "neither costs anything"
-    assert judged(3, row(cell(MS, 0.4)), row(cell(5, 0.1, "cpu-slow", at="all")))[0] == UNKNOWN
+@pytest.mark.parametrize(
+    ("number", "rows", "verdict", "seen"),
+    [
+        (2, [row(cell(MS, 0.1))], UNKNOWN, ""),
+        (2, [row(cell(MS, 0.1), cell(2 * MS, 0.2))], DOES_NOT, ""),
+        (2, [row(cell(MS, 0.3), cell(2 * MS, 0.1))], HOLDS, "leader: 30 %; net-slow 2 ms: 10 %"),
+        (3, [NET], UNKNOWN, ""),
+        (3, [NET, row(cell(5, 0.3, "cpu-slow"))], DOES_NOT, ""),
+        # Neither costs anything.
+        (3, [row(cell(MS, 0.0)), row(cell(5, -0.9, "cpu-slow"))], UNKNOWN, ""),
+        (3, [NET, row(cell(5, 0.1, "cpu-slow", at="all"))], UNKNOWN, ""),
+        (4, [SLOW_FOLLOWER], UNKNOWN, ""),
+        # No client is at the follower.
+        (4, [row(cell(MS, 0.4, target="follower")), row(cell(MS, 0.1))], UNKNOWN, ""),
+        (4, [SLOW_FOLLOWER, row(cell(MS, 0.39, at="all"))], DOES_NOT, ""),
+        (4, [SLOW_FOLLOWER, row(cell(MS, 0.1, at="all"))], HOLDS, "40 %; leader: 10 %"),
+        (5, [row(cell(MS, 0.6, costs=50))], UNKNOWN, ""),
+        (5, [row(cell(MS, 0.6, costs=50)), row(cell(MS, 0.2, costs=200))], HOLDS, ""),
+        (5, [row(cell(MS, 0.2, costs=50)), row(cell(MS, 0.6, costs=200))], DOES_NOT, ""),
+        (6, [NET], UNKNOWN, ""),
+        (6, [NET, row(cell(MS, 0.1, mix="read"))], HOLDS, ""),
+        (6, [NET, row(cell(MS, 0.3, mix="read"))], DOES_NOT, ""),
+        (6, [NET, row(cell(MS, 0.1, mix="mixed"))], HOLDS, ""),
+        (6, [NET, row(cell(MS, 0.3, mix="mixed"))], DOES_NOT, ""),
+        (6, [NET, row(cell(MS, 0.1, value_bytes=16384))], HOLDS, ""),
+        (6, [NET, row(cell(MS, 0.3, value_bytes=16384))], DOES_NOT, ""),
+        (7, [NET], UNKNOWN, ""),
+        (7, [row(cell(MS, 0.1), cell(2 * MS, 0.4))], DOES_NOT, ""),
+        (9, [NET], UNKNOWN, ""),
+        (9, [row(cell(MS, 0.9, p99=0.5))], DOES_NOT, ""),
+        (9, [row(cell(MS, 0.9, p99=0.01), cell(2 * MS, 0.6))], HOLDS, "1 of 2 costly cells"),
+        (11, [row(cell(MS, 0.6, target="follower"))], UNKNOWN, ""),
+        (11, [row(NEW_LEADER)], DOES_NOT, ""),
+        (11, [row(cell(MS, 0.6), NEW_LEADER)], HOLDS, "under 1 of 2 faults"),
+        (12, [AT_FOLLOWER], UNKNOWN, ""),
+        (12, [AT_FOLLOWER, row(cell(MS, 0.0, target="follower"))], HOLDS, ""),
+        # All clients are slow.
+        (12, [AT_FOLLOWER, row(cell(MS, 0.5, target="follower"))], DOES_NOT, ""),
+        (13, [NET], UNKNOWN, ""),
+        # That is 100 a minute.
+        (13, [row(cell(MS, 0.9, late=5))], DOES_NOT, ""),
+        (13, [row(cell(MS, 0.9, late=4), cell(2 * MS, 0.9))], HOLDS, "under 1 of 2 faults"),
+        (14, [row(cell(MS, 0.9))], UNKNOWN, ""),
+        (14, [row(cell(MS, 0.9), cell(2 * MS, 0.1)), CRASHED], DOES_NOT, "would pay in 1"),
+        (14, [row(cell(MS, 0.9, trouble="it died")), CRASHED], HOLDS, ""),
+    ],
+)
+def test_a_finding_holds_or_not(number: int, rows: list[Row], verdict: str, seen: str) -> None:
+    found = judged(number, *rows)
+    assert (found[0], seen in found[1]) == (verdict, True)
 
 
-def test_finding_4() -> None:
-    slow = row(cell(MS, 0.4, target="follower", at="all"))
-    assert judged(4, slow)[0] == UNKNOWN
-    unasked = row(cell(MS, 0.4, target="follower")), row(cell(MS, 0.1))
-    assert judged(4, *unasked)[0] == UNKNOWN, "no client is at the follower"
-    assert judged(4, slow, row(cell(MS, 0.39, at="all")))[0] == DOES_NOT
-    verdict, seen = judged(4, slow, row(cell(MS, 0.1, at="all")))
-    assert (verdict, "40 %; leader: 10 %" in seen) == (HOLDS, True)
-
-
-def test_finding_5() -> None:
-    fast, slow = row(cell(MS, 0.6, costs=50)), row(cell(MS, 0.2, costs=200))
-    assert judged(5, fast)[0] == UNKNOWN
-    assert judged(5, fast, slow)[0] == HOLDS
-    assert judged(5, row(cell(MS, 0.2, costs=50)), row(cell(MS, 0.6, costs=200)))[0] == DOES_NOT
-
-
-def test_finding_6() -> None:
-    assert judged(6, row(cell(MS, 0.4)))[0] == UNKNOWN
-    for axis in ({"mix": "read"}, {"mix": "mixed"}, {"value_bytes": 16384}):
-        assert judged(6, row(cell(MS, 0.4)), row(cell(MS, 0.1, **axis)))[0] == HOLDS
-        assert judged(6, row(cell(MS, 0.4)), row(cell(MS, 0.3, **axis)))[0] == DOES_NOT
-
-
-def test_finding_7() -> None:
-    assert judged(7, row(cell(MS, 0.4)))[0] == UNKNOWN
-    assert judged(7, row(cell(MS, 0.1), cell(2 * MS, 0.4)))[0] == DOES_NOT
+def test_a_finding_is_told_with_its_figures() -> None:
+    found = judged(3, row(cell(MS, 0.4), cell(2 * MS, 0.6)), CPU)
+    assert found == (HOLDS, "net-slow costs 50 % on average, cpu-slow 10 %")
+    _, seen = judged(11, row(cell(MS, 0.6), NEW_LEADER))
+    assert seen.endswith("with a new leader net-slow 2 ms on a leader: 20 %")
     wide = row(cell(MS, 0.1, at="all"), cell(9 * MS, 0.6, at="all"))
     verdict, seen = judged(7, wide, row(cell(MS, 0.1), cell(2 * MS, 0.6)))
     assert (verdict, "leader: 10 %; net-slow 2 ms: 60 %; 2 of 2 rows" in seen) == (HOLDS, True)
-
-
-def test_finding_9() -> None:
-    assert judged(9, row(cell(MS, 0.4)))[0] == UNKNOWN
-    assert judged(9, row(cell(MS, 0.9, p99=0.5)))[0] == DOES_NOT
-    verdict, seen = judged(9, row(cell(MS, 0.9, p99=0.01), cell(2 * MS, 0.6)))
-    assert (verdict, "1 of 2 costly cells" in seen) == (HOLDS, True)
-
-
-def test_finding_11() -> None:
-    stays = cell(MS, 0.6)
-    changes = cell(2 * MS, 0.2, leader_changes=1)
-    assert judged(11, row(cell(MS, 0.6, target="follower")))[0] == UNKNOWN
-    assert judged(11, row(changes))[0] == DOES_NOT
-    verdict, seen = judged(11, row(stays, changes))
-    assert (verdict, "under 1 of 2 faults" in seen) == (HOLDS, True)
-    assert seen.endswith("with a new leader net-slow 2 ms on a leader: 20 %")
-
-
-def test_finding_12() -> None:
-    at_it = row(cell(MS, 0.6, target="follower", at="one"))
-    assert judged(12, at_it)[0] == UNKNOWN
-    assert judged(12, at_it, row(cell(MS, 0.0, target="follower")))[0] == HOLDS
-    assert judged(12, at_it, row(cell(MS, 0.5, target="follower")))[0] == DOES_NOT, "all are slow"
-
-
-def test_finding_13() -> None:
-    assert judged(13, row(cell(MS, 0.4)))[0] == UNKNOWN
-    assert judged(13, row(cell(MS, 0.9, late=5)))[0] == DOES_NOT, "100 a minute"
-    verdict, seen = judged(13, row(cell(MS, 0.9, late=4), cell(2 * MS, 0.9)))
-    assert (verdict, "under 1 of 2 faults" in seen) == (HOLDS, True)
-
-
-def test_finding_14() -> None:
-    dead = row(cell(0, 0.2, "crash"))
-    assert judged(14, row(cell(MS, 0.9)))[0] == UNKNOWN
-    verdict, seen = judged(14, row(cell(MS, 0.9), cell(2 * MS, 0.1)), dead)
-    assert (verdict, "would pay in 1" in seen) == (DOES_NOT, True)
-    assert judged(14, row(cell(MS, 0.9, trouble="it died")), dead)[0] == HOLDS
 
 
 def test_every_finding_has_a_line() -> None:
@@ -344,9 +326,15 @@ def test_a_kind_stands_for_all_its_strengths(known: Catalogue) -> None:
         found = sweeps._faults(known, Options(fault=text, quick=quick), here=True)
         return [(kind.name, amount) for kind, amount in found]
 
-    assert names("fs-delay,net-slow") == [("fs-delay", MS), ("net-slow", 400 * MS)]
-    assert names("fs-delay-1ms,fs-delay") == [("fs-delay", MS)]
-    assert names(None, quick=True) == [("cpu-slow", 5), ("net-slow", 400 * MS)]
+    def strengths(kind: str) -> list[tuple[str, int]]:
+        return [(kind, each.amount) for each in known.presets.values() if each.kind == kind]
+
+    assert ("net-slow", MS) in strengths("net-slow")
+    assert names("fs-delay,net-slow") == strengths("fs-delay") + strengths("net-slow")
+    first, *others = names("fs-delay-10ms,fs-delay")
+    assert first == ("fs-delay", 10 * MS)
+    assert sorted([first, *others]) == sorted(strengths("fs-delay"))
+    assert names(None, quick=True) == strengths("cpu-slow") + strengths("net-slow")
     assert ("crash", 0) not in names(None)
     assert names("crash") == [("crash", 0)]
     with pytest.raises(CannotDo, match="there is no fault 'net'"):
@@ -556,15 +544,6 @@ def test_a_cell_that_cannot_be_made_is_named_until_it_is(
     busy.clear()
     measure(points[:1])
     assert (missing, done) == ({}, [points[1], points[0]])
-
-
-def test_axes_of_the_simulator_need_it(kit: Kit, tmp_path: Path) -> None:
-    with pytest.raises(CannotDo, match="--costs needs --simulated"):
-        sweeps.run(kit, Options(costs=(50,), out=tmp_path))
-    with pytest.raises(CannotDo, match="--workload and --clients need --simulated"):
-        sweeps.run(kit, Options(mixes=("read",), out=tmp_path))
-    with pytest.raises(CannotDo, match="--system: no foreign system is in the simulator"):
-        sweeps.run(kit, Options(simulated=True, system=[tmp_path / "a.yaml"], out=tmp_path))
 
 
 # ---- in virtual time ----

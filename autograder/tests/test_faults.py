@@ -21,6 +21,7 @@ from failslow.extras.faults.catalogue import POWER_CUT, Catalogue, load
 from failslow.extras.faults.claim import Claim
 from failslow.extras.faults.injectors import INJECTORS, LOCK_S
 from fakes import FAULT_KINDS, eventually
+from recordings import edge
 from running import Cluster, Expect, Said
 
 # Under nohup the tests ignore SIGHUP, and what they start would, too.
@@ -91,27 +92,26 @@ def leftovers(cluster: Cluster) -> list[str]:
 
 
 def test_a_fault_is_in_the_file_while_it_lasts(
-    cluster: Cluster, known: Catalogue, start: Start, expect: Expect
+    started: Cluster, known: Catalogue, start: Start, expect: Expect
 ) -> None:
-    cluster.up()
     injector = start("net-slow", "--target", "follower")
-    eventually(lambda: is_on(cluster, known, 1, "net-slow"))
-    until_ns, amount, _ = slot(cluster, 1, "net-slow")
+    eventually(lambda: is_on(started, known, 1, "net-slow"))
+    until_ns, amount, _ = slot(started, 1, "net-slow")
     assert amount == 400 * 10**6
     assert 0 < until_ns - time.monotonic_ns() <= 1000 * 10**9
-    assert not is_on(cluster, known, 2, "net-slow")
-    (on,) = json.loads(said(cluster, expect, 0, "list", "--json").out)["on"]
+    assert not is_on(started, known, 2, "net-slow")
+    (on,) = json.loads(said(started, expect, 0, "list", "--json").out)["on"]
     assert (on["replica"], on["fault"], on["pid"]) == (1, "net-slow 400 ms", injector.pid)
-    assert "replica 1: net-slow 400 ms for" in said(cluster, expect, 0, "list").out
+    assert "replica 1: net-slow 400 ms for" in said(started, expect, 0, "list").out
 
 
-def test_a_fault_is_over_after_its_time(cluster: Cluster, expect: Expect, known: Catalogue) -> None:
-    cluster.up()
-    out = said(cluster, expect, 0, "inject", "net-slow", "--target", 2, "--for", "10ms").err
-    assert "net-slow 400 ms on replica 2 (follower) for 0.01 s, by link layer" in out
-    assert "net-slow 400 ms on replica 2 (follower): healed" in out
-    assert slot(cluster, 2, "net-slow") == (0, 0, 0)
-    assert leftovers(cluster) == []
+def test_a_fault_is_over_after_its_time(started: Cluster, expect: Expect, known: Catalogue) -> None:
+    words = ("--target", 2, "--strength", "40 ms", "--for", "10ms")
+    out = said(started, expect, 0, "inject", "net-slow", *words).err
+    assert "net-slow 40 ms on replica 2 (follower) for 0.01 s, by link layer" in out
+    assert "net-slow 40 ms on replica 2 (follower): healed" in out
+    assert slot(started, 2, "net-slow") == (0, 0, 0)
+    assert leftovers(started) == []
 
 
 def test_the_target_of_a_role_waits_for_a_replica_that_has_just_started(
@@ -133,112 +133,96 @@ def test_a_target_is_a_role_in_a_group(cluster: Cluster, expect: Expect) -> None
     assert refused.reason == "kit: --target: there is no group 2"
 
 
-def test_a_strength_of_ones_own(cluster: Cluster, expect: Expect) -> None:
-    cluster.up()
-    words = ("--target", "leader", "--strength", "40 ms", "--for", "1ms")
-    assert (
-        "net-slow 40 ms on replica 0 (leader)"
-        in said(cluster, expect, 0, "inject", "net-slow", *words).err
-    )
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_however_the_injector_ends_the_fault_ends(
-    cluster: Cluster, known: Catalogue, start: Start, number: signal.Signals
+    started: Cluster, known: Catalogue, start: Start, number: signal.Signals
 ) -> None:
-    cluster.up()
     injector = start("net-slow", "--target", 1)
-    eventually(lambda: is_on(cluster, known, 1, "net-slow"))
+    eventually(lambda: is_on(started, known, 1, "net-slow"))
     injector.send_signal(number)
     injector.wait()
-    eventually(lambda: not is_on(cluster, known, 1, "net-slow"))
+    eventually(lambda: not is_on(started, known, 1, "net-slow"))
     if number != signal.SIGKILL:
         assert injector.returncode == 130
         assert injector.stderr is not None
         assert "interrupted; net-slow 400 ms on replica 1 (follower) is healed" in (
             injector.stderr.read()
         )
-        assert leftovers(cluster) == []
+        assert leftovers(started) == []
 
 
 def test_heal_ends_every_fault_and_may_come_twice(
-    cluster: Cluster, known: Catalogue, start: Start, expect: Expect
+    started: Cluster, known: Catalogue, start: Start, expect: Expect
 ) -> None:
-    cluster.up()
     slow, cut = start("net-slow", "--target", 1), start("cut", "--target", 2, "--to", "0")
-    eventually(lambda: is_on(cluster, known, 1, "net-slow") and is_on(cluster, known, 2, "cut"))
-    lines = said(cluster, expect, 0, "heal").out.splitlines()
+    eventually(lambda: is_on(started, known, 1, "net-slow") and is_on(started, known, 2, "cut"))
+    lines = said(started, expect, 0, "heal").out.splitlines()
     assert sorted(lines) == [
         "replica 1: net-slow 400 ms is healed",
         "replica 2: cut is healed",
     ]
     assert (slow.wait(), cut.wait()) == (130, 130)
     assert not any(
-        is_on(cluster, known, each, name) for each in (1, 2) for name in some(FAULT_KINDS)
+        is_on(started, known, each, name) for each in (1, 2) for name in some(FAULT_KINDS)
     )
-    assert said(cluster, expect, 0, "heal").out == "no fault is on\n"
+    assert said(started, expect, 0, "heal").out == "no fault is on\n"
 
 
 def test_heal_ends_what_a_killed_injector_and_its_guard_have_left(
-    cluster: Cluster, known: Catalogue, expect: Expect
+    started: Cluster, known: Catalogue, expect: Expect
 ) -> None:
-    cluster.up()
     kind = known.kinds["net-slow"]
-    fault_file.inject(board(cluster, 1), known, kind, 5, time.monotonic_ns() + 10**12)
-    assert "net-slow is healed" in said(cluster, expect, 0, "heal").out
-    assert not is_on(cluster, known, 1, "net-slow")
+    fault_file.inject(board(started, 1), known, kind, 5, time.monotonic_ns() + 10**12)
+    assert "net-slow is healed" in said(started, expect, 0, "heal").out
+    assert not is_on(started, known, 1, "net-slow")
 
 
 def test_one_injector_for_a_replica_and_a_kind(
-    cluster: Cluster, known: Catalogue, start: Start, expect: Expect
+    started: Cluster, known: Catalogue, start: Start, expect: Expect
 ) -> None:
-    cluster.up()
     start("net-slow", "--target", 1)
-    eventually(lambda: is_on(cluster, known, 1, "net-slow"))
-    before = slot(cluster, 1, "net-slow")
-    reason = said(cluster, expect, 2, "inject", "net-slow", "--target", 1).reason
+    eventually(lambda: is_on(started, known, 1, "net-slow"))
+    before = slot(started, 1, "net-slow")
+    reason = said(started, expect, 2, "inject", "net-slow", "--target", 1).reason
     assert "replica 1 has net-slow already (pid" in reason
-    assert slot(cluster, 1, "net-slow") == before
-    said(cluster, expect, 0, "inject", "net-slow", "--target", 2, "--for", "1ms")
+    assert slot(started, 1, "net-slow") == before
+    said(started, expect, 0, "inject", "net-slow", "--target", 2, "--for", "1ms")
 
 
 def test_a_partition_is_on_both_sides(
-    cluster: Cluster, known: Catalogue, start: Start, expect: Expect
+    started: Cluster, known: Catalogue, start: Start, expect: Expect
 ) -> None:
-    cluster.up()
     start("partition", "--target", 1)
-    eventually(lambda: all(is_on(cluster, known, each, "partition") for each in (0, 1, 2)))
-    receivers = [slot(cluster, each, "partition")[2] for each in (0, 1, 2)]
+    eventually(lambda: all(is_on(started, known, each, "partition") for each in (0, 1, 2)))
+    receivers = [slot(started, each, "partition")[2] for each in (0, 1, 2)]
     assert receivers == [0b010, 0b101, 0b010]
-    reason = said(cluster, expect, 2, "inject", "partition", "--target", 2).reason
+    reason = said(started, expect, 2, "inject", "partition", "--target", 2).reason
     assert "has partition already" in reason
 
 
 def test_an_injector_ends_with_its_replica(
-    cluster: Cluster, known: Catalogue, start: Start
+    started: Cluster, known: Catalogue, start: Start
 ) -> None:
-    cluster.up()
     injector = start("net-slow", "--target", 1)
-    eventually(lambda: is_on(cluster, known, 1, "net-slow"))
-    cluster.expect(0, "kill", 1)
+    eventually(lambda: is_on(started, known, 1, "net-slow"))
+    started.expect(0, "kill", 1)
     _, errors = injector.communicate()
     assert injector.returncode == 1
     assert "replica 1 has ended, and the fault with it" in errors
-    assert leftovers(cluster) == []
+    assert leftovers(started) == []
 
 
 # ---- faults by signals ----
 
 
-def test_a_share_of_the_processor(cluster: Cluster, start: Start) -> None:
-    cluster.up()
+def test_a_share_of_the_processor(started: Cluster, start: Start) -> None:
     injector = start("cpu-slow", "--target", 1)
-    eventually(lambda: cluster.running()[1].status == replica_processes.SUSPENDED)
-    eventually(lambda: cluster.running()[1].status != replica_processes.SUSPENDED)
-    eventually(lambda: cluster.running()[1].status == replica_processes.SUSPENDED)
+    eventually(lambda: started.running()[1].status == replica_processes.SUSPENDED)
+    eventually(lambda: started.running()[1].status != replica_processes.SUSPENDED)
+    eventually(lambda: started.running()[1].status == replica_processes.SUSPENDED)
     injector.kill()
     injector.wait()
-    eventually(lambda: goes_on(cluster, 1))
+    eventually(lambda: goes_on(started, 1))
 
 
 def goes_on(cluster: Cluster, number: int) -> bool:
@@ -249,45 +233,41 @@ def goes_on(cluster: Cluster, number: int) -> bool:
     )
 
 
-def test_heal_lets_a_replica_go_on_that_nobody_guards(cluster: Cluster, expect: Expect) -> None:
-    cluster.up()
-    pid = cluster.pids()[1]
+def test_heal_lets_a_replica_go_on_that_nobody_guards(started: Cluster, expect: Expect) -> None:
+    pid = started.pids()[1]
     os.kill(pid, signal.SIGSTOP)
-    eventually(lambda: cluster.running()[1].status == replica_processes.SUSPENDED)
+    eventually(lambda: started.running()[1].status == replica_processes.SUSPENDED)
     record = Claim(1, "cpu-slow", "cpu-slow 5%", "", pid, start_ticks=0, ends_s=0)
-    (cluster.data / "replica-1.cpu-slow.injection").write_text(json.dumps(asdict(record)))
-    assert "replica 1: cpu-slow 5% is healed" in said(cluster, expect, 0, "heal").out
-    eventually(lambda: cluster.running()[1].status != replica_processes.SUSPENDED)
-    assert leftovers(cluster) == []
+    (started.data / "replica-1.cpu-slow.injection").write_text(json.dumps(asdict(record)))
+    assert "replica 1: cpu-slow 5% is healed" in said(started, expect, 0, "heal").out
+    eventually(lambda: started.running()[1].status != replica_processes.SUSPENDED)
+    assert leftovers(started) == []
 
 
 # ---- ends, and damage ----
 
 
-def test_a_crash_is_an_end_and_a_restart(cluster: Cluster, expect: Expect) -> None:
-    cluster.up()
-    before = cluster.pids()
-    said(cluster, expect, 0, "inject", "crash", "--target", "leader", "--for", "10ms")
-    after = cluster.pids()
+def test_a_crash_is_an_end_and_a_restart(started: Cluster, expect: Expect) -> None:
+    before = started.pids()
+    said(started, expect, 0, "inject", "crash", "--target", "leader", "--for", "10ms")
+    after = started.pids()
     assert after[1:] == before[1:]
     assert after[0] != before[0]
 
 
-def test_a_crashed_replica_stays_down_with_its_cluster(cluster: Cluster, start: Start) -> None:
-    cluster.up()
+def test_a_crashed_replica_stays_down_with_its_cluster(started: Cluster, start: Start) -> None:
     injector = start("crash", "--target", 1)
-    eventually(lambda: cluster.numbers() == [0, 2])
-    cluster.expect(0, "down")
+    eventually(lambda: started.numbers() == [0, 2])
+    started.expect(0, "down")
     injector.terminate()
     injector.wait()
-    assert cluster.numbers() == []
+    assert started.numbers() == []
 
 
 def test_replicas_without_power_lose_what_is_not_synced_and_stay_down(
-    cluster: Cluster, start: Start, expect: Expect
+    started: Cluster, start: Start, expect: Expect
 ) -> None:
-    cluster.up()
-    unsynced = [cluster.data / f"replica-{each}" / "unsynced" for each in range(3)]
+    unsynced = [started.data / f"replica-{each}" / "unsynced" for each in range(3)]
     for file in unsynced:
         file.touch()
     at_once = [start("power-cut", "--target", each) for each in (0, 2)]
@@ -295,12 +275,12 @@ def test_replicas_without_power_lose_what_is_not_synced_and_stay_down(
     assert [injector.returncode for injector in at_once] == [0, 0], errors
     assert "power-cut on replica 0 (leader), by SIGKILL, and a cut of its files\n" in errors[0]
     assert "replica 2 (follower): it is down until ./kit cluster start\n" in errors[1]
-    assert cluster.numbers() == [1]
+    assert started.numbers() == [1]
     assert [file.exists() for file in unsynced] == [False, True, False]
-    assert cluster.status()[2]["remark"] == "its power was cut by ./kit faults"
-    assert said(cluster, expect, 0, "heal").out == "no fault is on\n"
-    cluster.expect(0, "start", 2)
-    assert cluster.numbers() == [1, 2]
+    assert started.status()[2]["remark"] == "its power was cut by ./kit faults"
+    assert said(started, expect, 0, "heal").out == "no fault is on\n"
+    started.expect(0, "start", 2)
+    assert started.numbers() == [1, 2]
 
 
 def test_a_disk_that_has_lost_a_promise_is_not_cut(cluster: Cluster, expect: Expect) -> None:
@@ -312,23 +292,21 @@ def test_a_disk_that_has_lost_a_promise_is_not_cut(cluster: Cluster, expect: Exp
     assert leftovers(cluster) == []
 
 
-def test_a_broken_disk_is_healed_by_a_restart(cluster: Cluster, expect: Expect) -> None:
-    cluster.up()
-    before = cluster.pids()
+def test_a_broken_disk_is_healed_by_a_restart(started: Cluster, expect: Expect) -> None:
+    before = started.pids()
     words = ("--target", 1, "--strength", "10%", "--for", "1ms")
-    said(cluster, expect, 0, "inject", "disk-error", *words)
-    after = cluster.pids()
+    said(started, expect, 0, "inject", "disk-error", *words)
+    after = started.pids()
     assert (after[0], after[2]) == (before[0], before[2])
     assert after[1] != before[1]
 
 
-def test_one_bit_of_each_file_is_flipped(cluster: Cluster, expect: Expect) -> None:
-    cluster.up()
-    file = cluster.data / "replica-1" / "wal"
+def test_one_bit_of_each_file_is_flipped(started: Cluster, expect: Expect) -> None:
+    file = started.data / "replica-1" / "wal"
     file.write_bytes(bytes(1000))
-    (cluster.data / "replica-1" / "empty").touch()
+    (started.data / "replica-1" / "empty").touch()
     words = ("--target", 1, "--strength", "500 per mille")
-    assert "the damage stays" in said(cluster, expect, 0, "inject", "bit-flip", *words).err
+    assert "the damage stays" in said(started, expect, 0, "inject", "bit-flip", *words).err
     content = file.read_bytes()
     assert [at for at, byte in enumerate(content) if byte] == [500]
     assert content[500].bit_count() == 1
@@ -375,21 +353,19 @@ def test_a_role_that_no_replica_has_is_no_target(
     assert f"no replica is a leader now {there}" in reason
 
 
-def test_wrong_words_change_nothing(cluster: Cluster, expect: Expect) -> None:
-    cluster.up()
-    before = [board(cluster, each).read_bytes() for each in range(3)]
+def test_wrong_words_change_nothing(started: Cluster, expect: Expect) -> None:
+    before = [board(started, each).read_bytes() for each in range(3)]
     for words, reason in WRONG:
-        assert reason in said(cluster, expect, 2, "inject", *words.split()).reason
-    assert [board(cluster, each).read_bytes() for each in range(3)] == before
-    assert leftovers(cluster) == []
+        assert reason in said(started, expect, 2, "inject", *words.split()).reason
+    assert [board(started, each).read_bytes() for each in range(3)] == before
+    assert leftovers(started) == []
 
 
-def test_a_dead_replica_gets_no_fault(cluster: Cluster, expect: Expect) -> None:
-    cluster.up()
-    cluster.expect(0, "kill", 1)
-    reason = said(cluster, expect, 2, "inject", "net-slow", "--target", 1).reason
+def test_a_dead_replica_gets_no_fault(started: Cluster, expect: Expect) -> None:
+    started.expect(0, "kill", 1)
+    reason = said(started, expect, 2, "inject", "net-slow", "--target", 1).reason
     assert "replica 1 does not run" in reason
-    assert leftovers(cluster) == []
+    assert leftovers(started) == []
 
 
 def test_without_a_cluster_there_is_nothing_to_slow(expect: Expect, tmp_path: Path) -> None:
@@ -412,34 +388,23 @@ def test_a_replica_of_an_older_kit_is_told(cluster: Cluster, expect: Expect) -> 
 
 
 def test_top_shows_replicas_load_and_faults(
-    cluster: Cluster, known: Catalogue, start: Start
+    started: Cluster, known: Catalogue, start: Start
 ) -> None:
-    cluster.up()
-    out = cluster.expect(0, "top").out
+    out = started.expect(0, "top").out
     assert "leader" in out
     assert "2.0 KiB" in out
     assert "no fault is on" in out
     assert "start the cluster with --verify" in out
     start("net-slow", "--target", 1)
-    eventually(lambda: is_on(cluster, known, 1, "net-slow"))
-    assert "replica 1: net-slow 400 ms for" in cluster.expect(0, "top").out
+    eventually(lambda: is_on(started, known, 1, "net-slow"))
+    assert "replica 1: net-slow 400 ms for" in started.expect(0, "top").out
 
 
 def test_top_shows_the_waits_of_the_latest_windows(cluster: Cluster) -> None:
     cluster.up("", "--verify")
-    edge = {
-        "from": 0,
-        "to": [1, 2],
-        "color": "green",
-        "needed": 2,
-        "total": 3,
-        "coroutine": "replicate",
-        "event": "quorum",
-        "count": 1234,
-        "total_ns": 1234 * 5_000_000,
-        "worst_ns": 9_000_000,
-    }
-    windows = [{"replica": 0, "graph": {"replicas": 3, "edges": edges}} for edges in ([], [edge])]
+    times = {"count": 1234, "total_ns": 1234 * 5_000_000}
+    waits = [edge(0, [1, 2], "green", needed=2, total=3, **times)]
+    windows = [{"replica": 0, "graph": {"replicas": 3, "edges": edges}} for edges in ([], waits)]
     text = "".join(json.dumps(window) + "\n" for window in windows)
     (cluster.data / "replica-0.verification").write_text(text)
     out = cluster.expect(0, "top").out
@@ -449,12 +414,11 @@ def test_top_shows_the_waits_of_the_latest_windows(cluster: Cluster) -> None:
     assert "5.00 ms" in out
 
 
-def test_the_list_names_every_fault_and_preset(cluster: Cluster, expect: Expect) -> None:
-    cluster.up()
-    out = said(cluster, expect, 0, "list").out
+def test_the_list_names_every_fault_and_preset(started: Cluster, expect: Expect) -> None:
+    out = said(started, expect, 0, "list").out
     assert all(name in out for name in (*FAULT_KINDS, POWER_CUT.name))
     assert "fs-delay-1ms (1 ms)" in out
-    assert POWER_CUT.name in json.loads(said(cluster, expect, 0, "list", "--json").out)["faults"]
+    assert POWER_CUT.name in json.loads(said(started, expect, 0, "list", "--json").out)["faults"]
     assert "no fault is on" in out
 
 

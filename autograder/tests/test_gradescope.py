@@ -1,7 +1,11 @@
 """Unattended grading: students learn of their own mistakes, instructors of the kit's."""
 
 import json
+import shutil
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from failslow.base.kit import Kit
 from failslow.build import sandbox
@@ -10,52 +14,62 @@ from failslow.lab import course_key
 from fakes import write_program, write_submission
 
 
-def test_a_grade_is_a_result_even_when_points_are_lost(kit: Kit, tmp_path: Path) -> None:
-    tree = write_submission(tmp_path / "mine", "FAIL:Quorum.Late")
-    assert main([str(tree), str(tmp_path / "out")], kit) == 0
-    assert json.loads((tmp_path / "out" / "results.json").read_text())["score"] == 90
+class Container:
+    """Grades submissions into `out`, as the autograder's container does."""
+
+    def __init__(self, kit: Kit, directory: Path) -> None:
+        self._kit = kit
+        self._directory = directory
+        self.out = directory / "out"
+
+    def grade(self, behaviour: str = "", code: int = 0) -> dict[str, Any]:
+        """The content of results.json; empty if there is none."""
+        tree = self._directory / "mine"
+        shutil.rmtree(tree, ignore_errors=True)
+        return self.run(write_submission(tree, behaviour), code)
+
+    def run(self, tree: Path, code: int = 0) -> dict[str, Any]:
+        shutil.rmtree(self.out, ignore_errors=True)
+        assert main([str(tree), str(self.out)], self._kit) == code
+        return json.loads((self.out / "results.json").read_text()) if self.out.exists() else {}
 
 
-def test_a_submission_that_does_not_compile_is_told_why(kit: Kit, tmp_path: Path) -> None:
-    tree = write_submission(tmp_path / "mine", "SYNTAX")
-    assert main([str(tree), str(tmp_path / "out")], kit) == 0
-    content = json.loads((tmp_path / "out" / "results.json").read_text())
+@pytest.fixture
+def container(kit: Kit, tmp_path: Path) -> Container:
+    return Container(kit, tmp_path)
+
+
+def test_a_grade_is_a_result_even_when_points_are_lost(container: Container) -> None:
+    assert container.grade("FAIL:Quorum.Late")["score"] == 90
+
+
+def test_a_submission_that_does_not_compile_is_told_why(container: Container) -> None:
+    content = container.grade("SYNTAX")
     assert content["score"] == 0
     assert "expected unqualified-id" in content["tests"][0]["output"]
+    assert content["output"].startswith(course_key.DEVELOPMENT.mark)
 
 
-def test_the_compilers_words_are_withheld_where_it_has_no_walls(kit: Kit, tmp_path: Path) -> None:
+def test_the_compilers_words_are_withheld_where_it_has_no_walls(
+    kit: Kit, container: Container, tmp_path: Path
+) -> None:
     write_program(kit.binary(sandbox.LAYERS), """print('{"Landlock": false}')""")
-    tree = write_submission(tmp_path / "mine", "SYNTAX")
-    assert main([str(tree), str(tmp_path / "out")], kit) == 0
-    content = (tmp_path / "out" / "results.json").read_text()
+    content = json.dumps(container.grade("SYNTAX"))
     assert "words are withheld" in content
     assert "unqualified-id" not in content
-    (tree / "lab1-quorum-event" / "quorum_event.h").unlink()
-    assert main([str(tree), str(tmp_path / "out")], kit) == 0
-    assert "quorum_event.h is missing" in (tmp_path / "out" / "results.json").read_text()
+    (tmp_path / "mine" / "lab1-quorum-event" / "quorum_event.h").unlink()
+    assert "quorum_event.h is missing" in json.dumps(container.run(tmp_path / "mine"))
 
 
-def test_could_not_grade_leaves_no_result(kit: Kit, tmp_path: Path) -> None:
-    tree = write_submission(tmp_path / "mine")
+def test_could_not_grade_leaves_no_result(kit: Kit, container: Container) -> None:
     kit.binary("lab1_public_sealed").unlink()
-    assert main([str(tree), str(tmp_path / "out")], kit) == 2
-    assert not (tmp_path / "out").exists()
+    assert container.grade(code=2) == {}
+    assert not container.out.exists()
 
 
-def test_a_submission_cannot_read_the_key_of_its_container(kit: Kit, tmp_path: Path) -> None:
+def test_a_submission_cannot_read_the_key_of_its_container(kit: Kit, container: Container) -> None:
     key = course_key.make(kit.course_key)
-    tree = write_submission(tmp_path / "mine", "SYNTAX")
-    assert main([str(tree), str(tmp_path / "out")], kit) == 0
-    content = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert content["extra_data"]["course_key"] == key.fingerprint
+    assert container.grade("SYNTAX")["extra_data"]["course_key"] == key.fingerprint
     assert kit.course_key.read_bytes() == b""
-    assert main([str(tree), str(tmp_path / "second")], kit) == 2
-    assert not (tmp_path / "second").exists()
-
-
-def test_the_development_key_is_marked_even_without_a_grade(kit: Kit, tmp_path: Path) -> None:
-    tree = write_submission(tmp_path / "mine", "SYNTAX")
-    assert main([str(tree), str(tmp_path / "out")], kit) == 0
-    content = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert content["output"].startswith(course_key.DEVELOPMENT.mark)
+    assert container.grade("SYNTAX", code=2) == {}
+    assert not container.out.exists()

@@ -27,10 +27,15 @@ def fresh(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(checkout: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [checkout / "kit", *words], capture_output=True, text=True, check=False, timeout=60
-    )
+def run(
+    checkout: Path, *words: str, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    argv = [checkout / "kit", *words]
+    return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60, env=env)
+
+
+def help_of(checkout: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    done = run(checkout, *words)
     assert not (checkout / ".venv").exists(), "help has installed something"
     assert not (checkout / ".venv.lock").exists(), "help has begun to install something"
     return done
@@ -38,14 +43,14 @@ def run(checkout: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("words", [("site", "--help"), ("site", "build", "-h")])
 def test_help_installs_nothing(fresh: Path, words: tuple[str, ...]) -> None:
-    done = run(fresh, *words)
+    done = help_of(fresh, *words)
     assert done.returncode == 0
     assert "builds the handbook" in done.stdout
     assert "./kit debug" not in done.stdout
 
 
 def test_help_on_all_commands_is_the_handbooks_table(fresh: Path) -> None:
-    done = run(fresh, "--help")
+    done = help_of(fresh, "--help")
     assert done.returncode == 0
     assert {"./kit test", "./kit debug", "./kit site"} <= {
         " ".join(line.split()[:2]) for line in done.stdout.splitlines()
@@ -54,16 +59,14 @@ def test_help_on_all_commands_is_the_handbooks_table(fresh: Path) -> None:
 
 @pytest.mark.parametrize("command", ["frobnicate", "s", "../x/["])
 def test_help_on_an_unknown_command_is_an_error(fresh: Path, command: str) -> None:
-    done = run(fresh, command, "--help")
+    done = help_of(fresh, command, "--help")
     assert done.returncode == 2
     assert done.stderr == f"kit: there is no command '{command}' (see ./kit --help)\n"
 
 
 def test_a_checkout_of_another_user_is_told(fresh: Path) -> None:
     (fresh / ".venv.lock").mkdir()  # it cannot be written, not even by root
-    done = subprocess.run(
-        [fresh / "kit", "doctor"], capture_output=True, text=True, check=False, timeout=60
-    )
+    done = run(fresh, "doctor")
     assert done.returncode == 2
     assert done.stderr == f"kit: cannot write in {fresh}: copy the kit to a directory of yours\n"
 
@@ -82,9 +85,7 @@ def macos(fresh: Path, tmp_path: Path) -> dict[str, str]:
 
 
 def test_on_macos_the_missing_packages_are_one_line(fresh: Path, macos: dict[str, str]) -> None:
-    done = subprocess.run(
-        [fresh / "kit", "test", "lab1"], capture_output=True, text=True, check=False, env=macos
-    )
+    done = run(fresh, "test", "lab1", env=macos)
     assert done.returncode == 2
     assert done.stderr == "kit: packages are missing; type: brew install boost xxhash\n"
 
@@ -115,9 +116,7 @@ def installing(checkout: Path) -> Iterator[None]:
 
 def test_a_kit_with_nothing_to_install_does_not_wait(complete: Path) -> None:
     with installing(complete):
-        done = subprocess.run(
-            [complete / "kit", "grade"], capture_output=True, text=True, check=False, timeout=60
-        )
+        done = run(complete, "grade")
     assert done.stdout == "-I -m failslow grade\n"
     assert done.stderr == ""
 
@@ -143,9 +142,7 @@ def test_a_service_that_a_package_starts_does_not_hold_the_lock(fresh: Path) -> 
     }.items():
         write_script(programs / name, body)
     env = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
-    done = subprocess.run(
-        [fresh / "kit", "grade"], capture_output=True, text=True, check=False, timeout=60, env=env
-    )
+    done = run(fresh, "grade", env=env)
     assert "apt-get update failed" in done.stderr
     files = (fresh / "files").read_text()
     assert "/dev/null" in files

@@ -161,42 +161,44 @@ def received(there: socket.socket, size: int) -> bytes:
     return found
 
 
+@contextmanager
+def linked(
+    faults: Faults, speaker: int | None = 1, source: str = ""
+) -> Iterator[tuple[socket.socket, socket.socket]]:
+    """A connection to replica 2 from an address: its near end, and the replica's."""
+    with (
+        proxied(faults, speaker) as (seen, listener),
+        socket.create_connection(
+            (ports.HOST, seen[2]), timeout=PATIENCE_S, source_address=(source, 0)
+        ) as near,
+        accepted(listener) as there,
+    ):
+        yield near, there
+
+
 def test_a_peer_is_known_by_its_socket_and_is_late_both_ways(faults: Faults) -> None:
     faults.inject(1, "link-slow", 80 * MS, to=(2,))
     faults.inject(2, "link-slow", 60 * MS, to=(1,))
-    with proxied(faults) as (seen, listener), connect(seen[2]) as near:
-        began_s = time.monotonic()
-        near.sendall(b"hello")
-        with accepted(listener) as there:
-            assert received(there, 5) == b"hello"
-            assert time.monotonic() - began_s >= 0.08
+    with linked(faults) as (near, there):
+        for sender, receiver, least_s in ((near, there, 0.08), (there, near, 0.06)):
             began_s = time.monotonic()
-            there.sendall(b"answer")
-            assert received(near, 6) == b"answer"
-            assert time.monotonic() - began_s >= 0.06
+            sender.sendall(b"hello")
+            assert received(receiver, 5) == b"hello"
+            assert time.monotonic() - began_s >= least_s
 
 
 def test_bytes_keep_their_order_and_their_end(faults: Faults) -> None:
     faults.inject(1, "net-jitter", 5 * MS)
     content = random.Random(1).randbytes(10**6)
-    with (
-        proxied(faults) as (seen, listener),
-        connect(seen[2]) as near,
-        ThreadPoolExecutor(1) as other,
-    ):
+    with linked(faults) as (near, there), ThreadPoolExecutor(1) as other:
         other.submit(lambda: (near.sendall(content), near.shutdown(socket.SHUT_WR)))
-        with accepted(listener) as there:
-            assert received(there, len(content) + 1) == content
+        assert received(there, len(content) + 1) == content
 
 
 def test_a_link_between_replicas_has_a_window(faults: Faults) -> None:
     faults.inject(2, "net-slow", 50 * MS)
     size = 4 * link_proxy.WINDOW_BYTES
-    with (
-        proxied(faults) as (seen, listener),
-        connect(seen[2]) as near,
-        accepted(listener) as there,
-    ):
+    with linked(faults) as (near, there):
         began_s = time.monotonic()
         there.sendall(bytes(size))
         assert received(near, size) == bytes(size)
@@ -204,32 +206,18 @@ def test_a_link_between_replicas_has_a_window(faults: Faults) -> None:
         assert time.monotonic() - began_s >= 3 * 0.05
 
 
-def test_what_a_client_sends_is_never_late(faults: Faults) -> None:
+@pytest.mark.parametrize(
+    ("speaker", "source"), [(None, ""), (1, CLIENTS)], ids=["another program", "the kit itself"]
+)
+def test_what_a_client_sends_is_never_late(
+    faults: Faults, speaker: int | None, source: str
+) -> None:
     faults.inject(1, "net-slow", 10_000 * MS, seconds=3600)
-    with (
-        proxied(faults, speaker=None) as (seen, listener),
-        connect(seen[2]) as near,
-        accepted(listener) as there,
-    ):
+    with linked(faults, speaker, source) as (near, there):
         near.sendall(b"hello")
         assert received(there, 5) == b"hello"
-        assert effect_counts.read(faults.layout.effect_counts(1, LINKS)) == Count(0, 0)
-
-
-def test_the_kits_own_clients_are_known_by_their_address(faults: Faults) -> None:
-    faults.inject(1, "net-slow", 10_000 * MS, seconds=3600)
-    with (
-        proxied(faults, speaker=1) as (seen, listener),
-        socket.create_connection(
-            (ports.HOST, seen[2]), timeout=PATIENCE_S, source_address=(CLIENTS, 0)
-        ) as near,
-        accepted(listener) as there,
-    ):
-        near.sendall(b"hello")
-        assert received(there, 5) == b"hello"
-        assert effect_counts.read(faults.layout.effect_counts(1, LINKS)) == Count(0, 0), (
-            "no replica spoke"
-        )
+        spoke = effect_counts.read(faults.layout.effect_counts(1, LINKS))
+        assert spoke == Count(0, 0), "no replica spoke"
 
 
 def test_a_small_part_waits_for_no_receipt_of_the_one_before(

@@ -17,6 +17,7 @@ from failslow.extras.faults import claim
 from failslow.extras.live import server, view
 from failslow.extras.live.view import Subject
 from failslow.lab.shown import Shown
+from recordings import edge
 
 ROLE = Shown("role", 1, 1, ("follower", "leader"))
 TERM = Shown("term", 1, 0)
@@ -92,19 +93,8 @@ def test_the_load_is_shown_if_there_is_one(
 
 def test_the_graph_is_that_of_the_latest_windows(subject: Subject) -> None:
     assert view.of(subject)["graph"] == ""
-    edge = {
-        "from": 0,
-        "to": [1, 2],
-        "color": "green",
-        "needed": 1,
-        "total": 2,
-        "coroutine": "<replicate>",
-        "event": "quorum",
-        "count": 3,
-        "total_ns": 30,
-        "worst_ns": 20,
-    }
-    window = {"graph": {"replicas": 3, "edges": [edge]}}
+    edges = [edge(0, [1, 2], "green", coroutine="<replicate>")]
+    window = {"graph": {"replicas": 3, "edges": edges}}
     subject.layout.verification(0).write_text("{}\n" + json.dumps(window) + "\n")
     drawn = view.of(subject)["graph"]
     assert drawn.startswith("<svg")

@@ -28,9 +28,19 @@ def write(groups: Path, **files: str) -> Path:
     return groups
 
 
-def test_a_whole_machine_has_a_job_for_each_core(tmp_path: Path) -> None:
-    assert machine.jobs(tmp_path) == 8
-    assert machine.jobs(write(tmp_path, cpu_MAX="max 100000\n", memory_MAX="max\n")) == 8
+@pytest.mark.parametrize(
+    ("files", "jobs"),
+    [
+        ({}, 8),
+        ({"cpu_MAX": "max 100000\n", "memory_MAX": "max\n"}, 8),
+        ({"memory_MAX": str(3 * GIB // 4)}, 1),
+        ({"memory_MAX": str(2 * GIB)}, 3),
+        ({"cpu_MAX": "1000 100000", "memory_MAX": "1000000"}, 1),
+        ({"cpu_MAX": "much\n", "memory_MAX": "more\n"}, 8),
+    ],
+)
+def test_cores_and_memory_limit_the_jobs(tmp_path: Path, files: dict[str, str], jobs: int) -> None:
+    assert machine.jobs(write(tmp_path, **files)) == jobs
 
 
 @pytest.mark.parametrize(
@@ -48,11 +58,6 @@ def test_a_quota_of_version_1(tmp_path: Path, quota: str, cores: int) -> None:
     assert machine.cores(tmp_path) == cores
 
 
-def test_memory_limits_the_jobs(tmp_path: Path) -> None:
-    assert machine.jobs(write(tmp_path, memory_MAX=str(3 * GIB // 4))) == 1
-    assert machine.jobs(write(tmp_path, memory_MAX=str(2 * GIB))) == 3
-
-
 def test_a_memory_limit_of_version_1(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
     limit = tmp_path / "memory" / "memory.limit_in_bytes"
@@ -60,14 +65,6 @@ def test_a_memory_limit_of_version_1(tmp_path: Path) -> None:
     assert machine.memory_bytes(tmp_path) == GIB
     limit.write_text("9223372036854771712\n")
     assert machine.memory_bytes(tmp_path) == 16 * GIB
-
-
-def test_no_machine_is_too_small_for_one_job(tmp_path: Path) -> None:
-    assert machine.jobs(write(tmp_path, cpu_MAX="1000 100000", memory_MAX="1000000")) == 1
-
-
-def test_a_file_that_makes_no_sense_is_no_limit(tmp_path: Path) -> None:
-    assert machine.jobs(write(tmp_path, cpu_MAX="much\n", memory_MAX="more\n")) == 8
 
 
 def test_the_processors_model_if_the_kernel_tells_it(tmp_path: Path) -> None:

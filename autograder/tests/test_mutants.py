@@ -32,6 +32,10 @@ FILE = "lab1-quorum-event/quorum_event.cc"
 LINES = [f"line {number}\n" for number in range(1, 21)]
 
 
+def write_mutant(kit: Kit, header: str = HEADER) -> Path:
+    return write_patch(kit.reference / "lab1-quorum-event/mutants" / "m.patch", header, "")
+
+
 def test_a_header_says_what_a_mutant_is(kit: Kit) -> None:
     header = (
         "Description: Counts: wrong.\nCaught-by: A.B\nCaught-by: measurement/3/cpu-slow\n"
@@ -39,10 +43,8 @@ def test_a_header_says_what_a_mutant_is(kit: Kit) -> None:
         "Shows: votes twice\nSays: fell by\nSays: slept while\n"
         "Keeps-at-most: 25 % of slow-follower\nKeeps-at-most: 40 % of lab1\n"
     )
-    mutant = load_mutant(
-        write_patch(kit.reference / "lab1-quorum-event/mutants" / "counts.patch", header, "")
-    )
-    assert mutant.name == "lab1/counts"
+    mutant = load_mutant(write_mutant(kit, header))
+    assert mutant.name == "lab1/m"
     assert mutant.lab == "lab1"
     assert mutant.description == "Counts: wrong."
     assert mutant.caught_by == ("A.B", "measurement/3/cpu-slow")
@@ -55,9 +57,7 @@ def test_a_header_says_what_a_mutant_is(kit: Kit) -> None:
 
 
 def test_most_of_a_header_may_be_left_out(kit: Kit) -> None:
-    mutant = load_mutant(
-        write_patch(kit.reference / "lab1-quorum-event/mutants" / "m.patch", HEADER, "")
-    )
+    mutant = load_mutant(write_mutant(kit))
     assert (mutant.passes, mutant.may_fail, mutant.trips, mutant.shows) == ((), (), None, None)
     assert (mutant.says, mutant.keeps) == ((), ())
 
@@ -78,13 +78,13 @@ def test_most_of_a_header_may_be_left_out(kit: Kit) -> None:
     ],
 )
 def test_a_header_that_is_wrong_is_named(kit: Kit, header: str, complaint: str) -> None:
-    path = write_patch(kit.reference / "lab1-quorum-event/mutants" / "m.patch", header, "")
+    path = write_mutant(kit, header)
     with pytest.raises(CannotDo, match=f"^{re.escape(str(path))}.*{re.escape(complaint)}"):
         load_mutant(path)
 
 
 def test_a_header_needs_a_diff(kit: Kit) -> None:
-    path = write_patch(kit.reference / "lab1-quorum-event/mutants" / "m.patch", HEADER, "")
+    path = write_mutant(kit)
     path.write_text(HEADER)
     with pytest.raises(CannotDo, match="no diff below the header"):
         load_mutant(path)

@@ -58,13 +58,25 @@ def reference(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> Kit:
     return kit
 
 
-def plant(monkeypatch: pytest.MonkeyPatch, after: str) -> None:
-    """One change alone, of the call of Log."""
-
+@pytest.mark.parametrize(
+    ("after", "code", "said"),
+    [("HANGS();", 0, "score 100.0 %: 1 killed"), ("DIES();", 2, "it died")],
+)
+def test_a_hang_is_noticed_and_a_death_is_no_verdict(
+    reference: Kit,
+    expect: Expect,
+    monkeypatch: pytest.MonkeyPatch,
+    after: str,
+    code: int,
+    said: str,
+) -> None:
     def found(file: str, text: str) -> list[Change]:
-        return [Change(file, 5, "  Log(votes);\n", after)] if text else []
+        """One change alone, of the call of Log."""
+        return [Change(file, 5, "  Log(votes);\n", f"  {after}\n")] if text else []
 
     monkeypatch.setattr("failslow.extras.mutation.trial.changes_of", found)
+    done = expect(code, "check", "--mutate", "lab1")
+    assert said in done.out + done.err
 
 
 def test_the_tool_changes_code_but_no_comment_assertion_or_namespace() -> None:
@@ -93,20 +105,6 @@ def test_a_survivor_is_listed_with_its_line(reference: Kit, expect: Expect) -> N
         "lab1: score 50.0 %: 1 killed, 1 survived, of 4 changes",
         "Not counted: 1 that do not compile, 1 that change no program",
     ]
-
-
-def test_a_change_that_makes_a_test_hang_is_noticed(
-    reference: Kit, expect: Expect, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plant(monkeypatch, "  HANGS();\n")
-    assert "score 100.0 %: 1 killed" in expect(0, "check", "--mutate", "lab1").out
-
-
-def test_a_test_process_that_dies_is_no_verdict(
-    reference: Kit, expect: Expect, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plant(monkeypatch, "  DIES();\n")
-    assert "it died" in expect(2, "check", "--mutate", "lab1").err
 
 
 def test_a_reference_that_fails_a_test_is_no_measure(reference: Kit, expect: Expect) -> None:

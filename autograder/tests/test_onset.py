@@ -1,6 +1,6 @@
 """Figures of a run that has a baseline, a fault and a recovery, with invented numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -47,20 +47,35 @@ def course(
     return replace(without_verdict(CouldNotGrade("")), completions=counts, onset=onset)
 
 
-def test_the_loss_is_that_of_the_faults_ten_seconds() -> None:
-    slow = course(dict.fromkeys(range(FROM, FROM + 10), 0) | {FROM - 101: 0, TO: 0})
-    assert figures.onset_loss(course(), slow) == pytest.approx(0.1)
+def silent(*spans: tuple[int, int]) -> Sample:
+    """No answers in these slices."""
+    return course({at: 0 for span in spans for at in range(*span)})
 
 
-def test_later_losses_are_those_from_2_s_on() -> None:
-    early = course(dict.fromkeys(range(FROM, FROM + 20), 0))
-    assert figures.onset_loss_later(course(), early) == 0
-    assert figures.onset_loss_later(course(), course({FROM + 20: 20})) == pytest.approx(0.01)
+TEN_SECONDS = silent((FROM, FROM + 10), (FROM - 101, FROM - 100), (TO, TO + 1))
+AFTERWARDS = course(
+    dict.fromkeys(range(SLICES - 20, SLICES), 90),
+    dict.fromkeys(range(SLICES - 20, SLICES), 1_200_000) | {SLICES - 21: 9_000_000},
+)
+MEANWHILE = course(means_ns=dict.fromkeys(range(FROM, FROM + 50), 3_000_000) | {TO: 9_000_000})
 
 
-def test_the_worst_second_counts_wherever_it_begins() -> None:
-    slow = course(dict.fromkeys(range(FROM + 17, FROM + 25), 0))
-    assert figures.worst_second(course(), slow) == pytest.approx(0.8)
+@pytest.mark.parametrize(
+    ("figure", "slow", "value"),
+    [
+        (figures.onset_loss, TEN_SECONDS, 0.1),
+        (figures.onset_loss_later, silent((FROM, FROM + 20)), 0),
+        (figures.onset_loss_later, course({FROM + 20: 20}), 0.01),
+        (figures.worst_second, silent((FROM + 17, FROM + 25)), 0.8),
+        (figures.latency_during, MEANWHILE, 1.0),
+        (figures.loss_afterwards, AFTERWARDS, 0.1),
+        (figures.latency_afterwards, AFTERWARDS, 0.2),
+    ],
+)
+def test_a_figure_is_of_its_own_part_of_the_run(
+    figure: Callable[[Sample, Sample], float], slow: Sample, value: float
+) -> None:
+    assert figure(course(), slow) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(
@@ -81,14 +96,13 @@ def test_the_last_bad_slices_end_the_recovery(slow: Sample, slices: int) -> None
 
 
 def test_a_run_that_answers_nothing_has_no_good_figures() -> None:
-    silent = course(answers=dict.fromkeys(range(SLICES), 0))
     for figure in (
         figures.onset_loss,
         figures.onset_loss_later,
         figures.worst_second,
         figures.recovery_ns,
     ):
-        assert figure(course(), silent) == figures.NOTHING_COMPLETED
+        assert figure(course(), silent((0, SLICES))) == figures.NOTHING_COMPLETED
 
 
 @pytest.mark.parametrize(
@@ -99,20 +113,6 @@ def test_a_leader_is_replaced_during_the_fault(
 ) -> None:
     found = figures.replaced_ns(course(), course(new_proposers=leaders))
     assert found == (float("inf") if slices is None else slices * 100_000_000)
-
-
-def test_the_latency_meanwhile_is_that_of_the_fault() -> None:
-    slow = course(means_ns=dict.fromkeys(range(FROM, FROM + 50), 3_000_000) | {TO: 9_000_000})
-    assert figures.latency_during(course(), slow) == pytest.approx(1.0)
-
-
-def test_the_last_two_seconds_are_afterwards() -> None:
-    slow = course(
-        dict.fromkeys(range(SLICES - 20, SLICES), 90),
-        dict.fromkeys(range(SLICES - 20, SLICES), 1_200_000) | {SLICES - 21: 9_000_000},
-    )
-    assert figures.loss_afterwards(course(), slow) == pytest.approx(0.1)
-    assert figures.latency_afterwards(course(), slow) == pytest.approx(0.2)
 
 
 def answered(*by_replica: int) -> Sample:

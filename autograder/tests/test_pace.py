@@ -13,12 +13,9 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "paces.json"
 
 
-def test_nothing_is_expected_without_any_run(file: Path) -> None:
+def test_without_an_earlier_run_this_one_says_what_is_left(file: Path) -> None:
     assert Pace(file, "Testing").left_s(0, 10, 0.0) is None
     assert Pace(None, "Testing").left_s(0, 10, 0.0) is None
-
-
-def test_this_run_says_what_is_left(file: Path) -> None:
     assert Pace(file, "Testing").left_s(2, 10, 6.0) == pytest.approx(24)
 
 

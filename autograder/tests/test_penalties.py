@@ -15,21 +15,10 @@ def a_test(name: str, part: str, hidden: bool = False) -> GradedTest:
 
 TESTS = (a_test("A.One", "a"), a_test("B.One", "b", hidden=True), a_test("B.Two", "b"))
 PASSED = Outcome(())
-FAILED = Outcome(("no",))
 
 
 def violates(invariant: str, part: str = "") -> Outcome:
     return Outcome(("no",), violated=invariant, violated_part=part)
-
-
-def test_a_failure_without_a_violation_voids_nothing() -> None:
-    assert penalties.of_lab(LAB, TESTS, (FAILED, FAILED, PASSED), differs="") == {}
-
-
-def test_a_violation_voids_its_part_and_the_measured_part() -> None:
-    void = penalties.of_lab(LAB, TESTS, (PASSED, violates("log matching"), PASSED), differs="")
-    because = "Scored 0: safety ('log matching') is violated, see the test 'Property of B.One.'"
-    assert void == {"b": because, "slow": because}
 
 
 def test_a_violation_costs_the_part_whose_rules_it_breaks() -> None:
@@ -45,10 +34,3 @@ def test_each_part_names_its_first_cause() -> None:
     assert "'durability'" in void["a"]
     assert "'log matching'" in void["b"]
     assert "'durability'" in void["slow"]
-
-
-def test_a_submission_that_is_not_deterministic_is_void() -> None:
-    void = penalties.of_lab(
-        LAB, TESTS, (PASSED, PASSED, violates("durability")), differs="two runs differ"
-    )
-    assert void == dict.fromkeys(("a", "b", "slow"), penalties.NOT_DETERMINISTIC)

@@ -41,11 +41,6 @@ def test_a_run_without_a_fault_serves_all_slow_sets_and_victims() -> None:
     assert normal == {run for run in Plan(PILOTS, seed_of).rest() if run.fault == NORMAL}
 
 
-def test_all_minorities_of_three_are_slow() -> None:
-    places = {run.places for run in PLAN.slow(SETTINGS.rows[0])}
-    assert places == {(1,), (2,)}
-
-
 def test_the_key_draws_the_slow_sets_of_five() -> None:
     drawn = {
         base: frozenset(

@@ -12,10 +12,6 @@ def words(markdown: str) -> list[int]:
     return [each.words for each in reading.sentences(markdown)]
 
 
-def texts(markdown: str) -> list[str]:
-    return [each.text for each in reading.sentences(markdown)]
-
-
 def long(count: int) -> str:
     return " ".join(["word"] * count) + "."
 
@@ -47,9 +43,8 @@ def test_counts_words(markdown: str, counted: list[int]) -> None:
 
 
 def test_a_sentence_is_told_as_it_is_read() -> None:
-    assert texts("A *kit* of [labs](x.md) and `a  b`.\n") == [
-        "A kit of labs and a\N{NO-BREAK SPACE}b."
-    ]
+    (told,) = reading.sentences("A *kit* of [labs](x.md) and `a  b`.\n")
+    assert told.text == "A kit of labs and a\N{NO-BREAK SPACE}b."
 
 
 def test_a_sentence_knows_its_line() -> None:

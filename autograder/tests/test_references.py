@@ -80,9 +80,6 @@ def test_a_class_is_the_students(tmp_path: Path, mine: str) -> None:
     assert change(tmp_path, mine) == ""
 
 
-ABOVE = "namespace kit {\nclass Mine {"
-
-
 @pytest.mark.parametrize(
     ("above", "changed"),
     [

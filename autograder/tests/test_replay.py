@@ -15,7 +15,9 @@ from failslow.extras.replay import html_report, recording, trace
 from failslow.extras.replay.entries import Entry, entries_of
 from failslow.extras.replay.recording import Message, World
 from failslow.extras.replay.rows import rows_of
-from recordings import LANES, SHOWS, Recording, large, two_lanes
+from failslow.lab.labs import Lanes
+from failslow.lab.shown import Shown
+from recordings import LANES, SHOWS, Recording, data_of, large, two_lanes
 
 SUBJECT = html_report.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, ("a < b",))
 
@@ -25,10 +27,17 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "record"
 
 
-def data_of(text: str) -> dict[str, Any]:
-    found = re.search(r'<script type="application/json" id="recording">(.*?)</script>', text)
-    assert found is not None
-    return json.loads(found[1])
+def first_of(
+    worlds: list[World], shows: tuple[Shown, ...] = (), lanes: Lanes | None = None
+) -> dict[str, Any]:
+    """The page's data of the first world."""
+    return data_of(html_report.document(SUBJECT, worlds, shows, lanes))["worlds"][0]
+
+
+def long_run() -> World:
+    """A thousand messages."""
+    messages = [Message(n, 0, 1, n, "", "", "", 1, "") for n in range(1000)]
+    return World(seed=1, replicas=3, end=1000, messages=messages)
 
 
 def test_a_message_is_followed_to_its_end(path: Path) -> None:
@@ -226,9 +235,7 @@ def test_a_replica_shows_a_value_once(path: Path) -> None:
     for when, commit in enumerate([1, 1, 2]):
         made.add("saw", when, replica=0, kind=2, values=[commit, 0, 0, 0])
     made.add("saw", 5, replica=0, kind=1, values=[3, 2, 0, 0])
-    world = data_of(html_report.document(SUBJECT, recording.read(made.write(path)), SHOWS))[
-        "worlds"
-    ][0]
+    world = first_of(recording.read(made.write(path)), SHOWS)
     assert world["shown"] == [[[5000, 0, 2]], [[0, 0, 1], [2000, 0, 2]]]
 
 
@@ -238,10 +245,9 @@ def test_of_a_long_run_the_part_around_the_problem_is_kept(
 ) -> None:
     monkeypatch.setattr(html_report, "MESSAGES_MAX", 40)
     problem = int(999 * when)
-    messages = [Message(n, 0, 1, n, "", "", "", 1, "") for n in range(1000)]
-    world = World(seed=1, replicas=3, end=1000, messages=messages)
+    world = long_run()
     world.notes.append(recording.Note(problem, "broken", "violation"))
-    shown = data_of(html_report.document(SUBJECT, [world], ()))["worlds"][0]
+    shown = first_of([world])
     assert len(shown["messages"]) == 40
     assert shown["left_out"] == 960
     assert shown["begin"] <= problem <= shown["end"]
@@ -251,10 +257,9 @@ def test_of_a_long_run_with_a_fault_most_is_after_it_began(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(html_report, "MESSAGES_MAX", 40)
-    messages = [Message(n, 0, 1, n, "", "", "", 1, "") for n in range(1000)]
-    world = World(seed=1, replicas=3, end=1000, messages=messages)
+    world = long_run()
     world.faults.append(recording.Fault(600, "cpu-slow", [0], "", 700))
-    shown = data_of(html_report.document(SUBJECT, [world], ()))["worlds"][0]
+    shown = first_of([world])
     assert (shown["begin"], shown["end"]) == (591, 630)
 
 
@@ -262,9 +267,7 @@ def test_clusters_share_the_page_and_the_one_to_look_at_has_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(html_report, "MESSAGES_MAX", 40)
-    worlds = [World(seed=1, replicas=3, end=1000) for _ in range(3)]
-    for world in worlds:
-        world.messages = [Message(n, 0, 1, n, "", "", "", 1, "") for n in range(1000)]
+    worlds = [long_run() for _ in range(3)]
     worlds[1].notes.append(recording.Note(500, "broken", "violation"))
     shown = data_of(html_report.document(SUBJECT, worlds, ()))["worlds"]
     assert [len(world["messages"]) for world in shown] == [10, 20, 10]
@@ -299,21 +302,16 @@ def test_a_malformed_proposal_is_none(path: Path, body: str) -> None:
 
 def test_a_log_without_lanes_has_no_entries(path: Path) -> None:
     worlds = recording.read(two_lanes().write(path))
-    assert data_of(html_report.document(SUBJECT, worlds, SHOWS))["worlds"][0]["entries"] == []
-    assert (
-        len(data_of(html_report.document(SUBJECT, worlds, SHOWS, LANES))["worlds"][0]["entries"])
-        == 5
-    )
+    assert first_of(worlds, SHOWS)["entries"] == []
+    assert len(first_of(worlds, SHOWS, LANES)["entries"]) == 5
 
 
 def test_requests_are_listed_before_replies(path: Path) -> None:
     made = Recording()
     for kind in ("reply", "error", "request"):
         made.send(1, 0, 1, kind=kind)
-    world = data_of(html_report.document(SUBJECT, recording.read(made.write(path)), ()))["worlds"][
-        0
-    ]
-    names = [name.split()[1] for name in world["types"]]
+    types = first_of(recording.read(made.write(path)))["types"]
+    names = [name.split()[1] for name in types]
     assert names == ["request", "error", "reply"]
 
 

@@ -10,7 +10,7 @@ from failslow.extras.replay import html_report, recording
 from failslow.extras.site import browser
 from failslow.lab.shown import Shown
 from recordings import LANES, SHOWS, Recording, large, two_lanes
-from replay_pages import FAILURE, HOVER_EVERYWHERE, SUBJECT, WIDE, act, span, widen
+from replay_pages import FAILURE, HOVER_EVERYWHERE, WIDE, act, span, widen, write_page
 
 ROUNDS = 2500
 MESSAGES = ROUNDS * 4 * 2
@@ -23,18 +23,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("replay")
     worlds = recording.read(large(replicas=5, rounds=ROUNDS).write(directory / "record"))
     assert len(worlds[0].messages) == MESSAGES
-    path = directory / "replay.html"
-    path.write_text(html_report.document(SUBJECT, worlds, SHOWS), encoding="utf-8")
-    return path
-
-
-@pytest.fixture(scope="module")
-def tab() -> Iterator[browser.Tab]:
-    program = browser.find()
-    if program is None:
-        pytest.skip(browser.NONE)
-    with browser.open_tab(program) as tab:
-        yield tab
+    return write_page(directory, worlds)
 
 
 @pytest.fixture
@@ -191,10 +180,8 @@ def test_of_several_clusters_the_telling_one_is_shown_first(
         other.send(1, number, 4)
     other.add("failure", 9, text="wrong")
     one.lines += other.lines
-    path = tmp_path / "replay.html"
     worlds = recording.read(one.write(tmp_path / "record"))
-    path.write_text(html_report.document(SUBJECT, worlds, ()), encoding="utf-8")
-    assert tab.open(path) == []
+    assert tab.open(write_page(tmp_path, worlds, ())) == []
     assert act(tab)["arrowsDrawn"] == "3"
     assert "First failure" in button(tab)
     assert act(tab, "key('v')")["selected"] == "note wrong"
@@ -210,9 +197,7 @@ def test_of_several_clusters_the_telling_one_is_shown_first(
 def test_the_entries_of_two_lanes_are_drawn(tab: browser.Tab, tmp_path: Path) -> None:
     widen(tab, WIDE)
     worlds = recording.read(two_lanes().write(tmp_path / "record"))
-    path = tmp_path / "replay.html"
-    path.write_text(html_report.document(SUBJECT, worlds, SHOWS, LANES), encoding="utf-8")
-    assert tab.open(path) == []
+    assert tab.open(write_page(tmp_path, worlds, SHOWS, LANES)) == []
     act(tab)
     p1, p2, p3, q1, q2 = tab.evaluate(HOVER_EVERYWHERE.replace("KIND", "entry"))
     assert "decided replica 0 at 0.000020 s, replica 2 at 0.000030 s" in p1
@@ -232,10 +217,8 @@ def test_a_vital_is_drawn_with_its_threshold(tab: browser.Tab, tmp_path: Path) -
     for when, claim in ((0, "5,0,1000,1200,0"), (50, "5,2,23100,2400,0"), (99, "8,0,0,0,0")):
         made.wait(when, 0, 1, label="timeout", event=f"claims {claim}")
     vital = Shown("processor", kind=5, value=0, words=("usual", "warn", "fatal"), figure=(1, 2))
-    path = tmp_path / "replay.html"
     worlds = recording.read(made.write(tmp_path / "record"))
-    path.write_text(html_report.document(SUBJECT, worlds, (vital,)), encoding="utf-8")
-    assert tab.open(path) == []
+    assert tab.open(write_page(tmp_path, worlds, (vital,))) == []
     act(tab)
     told = tab.evaluate(HOVER_EVERYWHERE.replace("KIND", ""))
     assert any("usual: 1.00 \u2264 1.20 ms" in each for each in told)
@@ -248,9 +231,7 @@ def test_the_page_says_what_it_leaves_out(
 ) -> None:
     monkeypatch.setattr(html_report, "MESSAGES_MAX", 100)
     worlds = recording.read(large(replicas=5, rounds=50).write(tmp_path / "record"))
-    path = tmp_path / "replay.html"
-    path.write_text(html_report.document(SUBJECT, worlds, SHOWS), encoding="utf-8")
-    assert tab.open(path) == []
+    assert tab.open(write_page(tmp_path, worlds)) == []
     assert act(tab, "key('f')")["arrowsDrawn"] == "100"
     said = tab.evaluate("document.getElementById('left-out').innerText")
     assert said.startswith("300 messages are left out")

@@ -27,12 +27,6 @@ def sent(step: Step) -> tuple[int, int, int]:
     return step.event.sender, step.event.receiver, step.event.sent // 1000
 
 
-def test_a_run_without_a_problem_needs_no_explanation(path: Path) -> None:
-    made = Recording()
-    made.send(1, 0, 1)
-    assert of(made, path) == []
-
-
 def test_of_two_votes_both_are_shown_with_the_request_of_the_first(path: Path) -> None:
     violation, second, first, request, cause = of(two_votes(), path)
     assert isinstance(violation.event, Note)
@@ -81,6 +75,21 @@ def test_an_earlier_step_is_one_of_the_recording(path: Path, broken: dict[str, i
     made.lines[-1]["earlier"][0] |= broken
     with pytest.raises(CannotDo, match="is no number up to"):
         of(made, path)
+
+
+def restart(made: Recording, replica: int, died_us: float, up_us: float) -> None:
+    made.add("death", died_us, replica=replica, why="crash")
+    made.add("restart", up_us, replica=replica)
+    made.add("note", up_us, text=f"replica {replica} restarts")
+
+
+def marked(*marks: tuple[int, str, str], wrong: str) -> Recording:
+    """A failed script. `wrong`: the word in the steps that go wrong."""
+    made = Recording(replicas=1)
+    for at, text, vote in marks:
+        made.add("mark", 60, at=at * 1000, replica=0, text=text, vote=vote, wrong=wrong in text)
+    made.add("failure", 60, text="a step goes wrong")
+    return made
 
 
 def chained() -> Recording:
@@ -141,9 +150,7 @@ def test_a_timer_is_a_cause_if_nothing_was_read_since(path: Path) -> None:
 
 def test_a_replica_that_has_restarted_forgot_what_it_had_read(path: Path) -> None:
     made = chained()
-    made.add("death", 32, replica=1, why="crash")
-    made.add("restart", 40, replica=1)
-    made.add("note", 40, text="replica 1 restarts")
+    restart(made, 1, 32, 40)
     made.violation(42, "VIOLATION: replica 1 votes", 1, made.send(42, 1, 0))
     _, sent_, restarted = of(made, path)
     assert sent(sent_) == (1, 0, 42)
@@ -161,15 +168,13 @@ def test_a_message_that_was_read_after_a_restart_is_the_cause(path: Path) -> Non
     assert [sent(step) for step in steps] == [(0, 1, 22), (1000, 0, 10)]
 
 
-@pytest.mark.parametrize(("restart", "cause"), [(14, "a message"), (17, "the restart")])
+@pytest.mark.parametrize(("up_us", "cause"), [(14, "a message"), (17, "the restart")])
 def test_a_restart_ends_the_search_for_a_message_of_the_same_call(
-    path: Path, restart: int, cause: str
+    path: Path, up_us: int, cause: str
 ) -> None:
     made = Recording()
     asked = made.send(10, 1000, 0, call="7", dep="client call 1000")
-    made.add("death", 11, replica=0, why="crash")
-    made.add("restart", restart, replica=0)
-    made.add("note", restart, text="replica 0 restarts")
+    restart(made, 0, 11, up_us)
     made.fate("read", 15, asked)
     made.send(20, 0, 1, call="8", dep="client call 1000")
     made.add("note", 20, text="VIOLATION: replica 0 sends", violation=True, replica=0)
@@ -263,12 +268,8 @@ def test_of_a_script_the_wrong_step_and_the_votes_before_it_are_shown(path: Path
 
 
 def test_of_a_script_the_step_before_the_wrong_one_is_shown(path: Path) -> None:
-    made = Recording(replicas=1)
-    for at, text in ((10, "add promise A"), (50, "wait"), (40, "look at quorum B")):
-        made.add(
-            "mark", 60, at=at * 1000, replica=0, text=text, vote="", wrong=text.startswith("look")
-        )
-    made.add("failure", 60, text="step #3 goes wrong")
+    steps = ((10, "add promise A", ""), (50, "wait", ""), (40, "look at quorum B", ""))
+    made = marked(*steps, wrong="look")
     _, before = of(made, path)
     assert isinstance(before.event, Mark)
     assert before.event.text == "add promise A"  # the wait ended later
@@ -276,18 +277,14 @@ def test_of_a_script_the_step_before_the_wrong_one_is_shown(path: Path) -> None:
 
 
 def test_of_scripts_that_are_made_shorter_the_last_wrong_one_is_shown(path: Path) -> None:
-    made = Recording(replicas=1)
-    for at, text, vote in (
+    made = marked(
         (10, "#1  voter: voter 0 says yes", "yes"),
         (11, "#2  voter: look", ""),
         (20, "#1  voter: voter 1 says no", "no"),
         (21, "#2  voter: look", ""),
         (30, "#1  voter: voter 2 says yes", "yes"),
-    ):
-        made.add(
-            "mark", 60, at=at * 1000, replica=0, text=text, vote=vote, wrong=text.endswith("look")
-        )
-    made.add("failure", 60, text="step #2 goes wrong")
+        wrong="look",
+    )
     world = read(made, path)
     assert [step.event for step in explain(world)] == [world.marks[3], world.marks[2]]
 
@@ -350,9 +347,7 @@ def test_a_replica_that_should_have_refused_to_start_is_shown_as_it_restarts(
 ) -> None:
     made = Recording()
     for when, replica in ((10, 2), (20, 1)):
-        made.add("death", when, replica=replica, why="crash")
-        made.add("restart", when + 5, replica=replica)
-        made.add("note", when + 5, text=f"replica {replica} restarts")
+        restart(made, replica, when, when + 5)
     made.add("judged", 90, rule="damage is refused", replica=2, at=when_us * 1000)
     made.add("failure", 90, text="it starts from a damaged file")
     first = of(made, path)[0].event

@@ -1,31 +1,15 @@
 """The page steps through what led to a failure, in a real browser."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from failslow.extras.replay import html_report
 from failslow.extras.site import browser
-from recordings import SHOWS, Recording, not_linearizable, read, script, two_votes
-from replay_pages import HOVER_EVERYWHERE, SUBJECT, WIDE, act, span, widen
-
-
-@pytest.fixture(scope="module")
-def tab() -> Iterator[browser.Tab]:
-    program = browser.find()
-    if program is None:
-        pytest.skip(browser.NONE)
-    with browser.open_tab(program) as tab:
-        yield tab
+from recordings import Recording, not_linearizable, read, script, two_votes
+from replay_pages import HOVER_EVERYWHERE, WIDE, act, span, widen, write_page
 
 
 def show(tab: browser.Tab, made: Recording, tmp_path: Path) -> None:
-    world = read(made, tmp_path / "record")
-    path = tmp_path / "replay.html"
-    path.write_text(html_report.document(SUBJECT, [world], SHOWS), encoding="utf-8")
     widen(tab, WIDE)
-    assert tab.open(path) == []
+    assert tab.open(write_page(tmp_path, [read(made, tmp_path / "record")])) == []
 
 
 def told(tab: browser.Tab) -> str:

@@ -40,12 +40,13 @@ def test_a_crash_after_the_last_record_is_at_its_own_time() -> None:
     assert world.end == world.notes[0].when == 40_000
 
 
-def test_a_crash_outside_of_a_step_marks_nothing() -> None:
+def test_a_crash_outside_of_a_step_and_a_passed_test_mark_nothing() -> None:
     world = World(seed=1, replicas=3)
+    unrecorded.add([world], (), False)
     said = "The test process ended without a verdict: exit code 3.\naborted"
     unrecorded.add([world], (said,), True)
     unrecorded.add([], (REPORT,), True)
-    assert world.first_problem() is None
+    assert (world.first_problem(), world.notes) == (None, [])
 
 
 def test_the_explanation_is_told_in_words(tmp_path: Path) -> None:
@@ -66,12 +67,6 @@ def test_a_failure_after_the_last_cluster_is_at_its_end() -> None:
     assert worlds[1].notes == [Note(7, "step #2 goes wrong", "failure")]
     unrecorded.add(worlds, ("another",), False)
     assert len(worlds[1].notes) == 1
-
-
-def test_a_passed_test_has_no_problem() -> None:
-    world = World(seed=1, replicas=3)
-    unrecorded.add([world], (), False)
-    assert world.notes == []
 
 
 def test_a_script_that_goes_wrong_fails_at_the_wrong_step_of_the_last_one(tmp_path: Path) -> None:

@@ -1,25 +1,19 @@
 """The page places events by their order, and follows an instant in its address."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from failslow.extras.replay import html_report, recording
+from failslow.extras.replay import recording
 from failslow.extras.site import browser
-from recordings import SHOWS, Recording
-from replay_pages import SUBJECT, WIDE, act, span, widen
+from recordings import Recording
+from replay_pages import WIDE, act, span, widen, write_page
 
 
-@pytest.fixture(scope="module")
-def tab() -> Iterator[browser.Tab]:
-    program = browser.find()
-    if program is None:
-        pytest.skip(browser.NONE)
-    with browser.open_tab(program) as tab:
-        widen(tab, WIDE)
-        yield tab
+@pytest.fixture(autouse=True)
+def wide(tab: browser.Tab) -> None:
+    widen(tab, WIDE)
 
 
 @pytest.fixture
@@ -34,10 +28,7 @@ def written(tmp_path: Path) -> Path:
         other.fate("arrive", 3_500_050 + 10 * number, late)
     other.add("note", 4_000_000, text="the end")
     one.lines += other.lines
-    path = tmp_path / "replay.html"
-    worlds = recording.read(one.write(tmp_path / "record"))
-    path.write_text(html_report.document(SUBJECT, worlds, SHOWS), encoding="utf-8")
-    return path
+    return write_page(tmp_path, recording.read(one.write(tmp_path / "record")))
 
 
 def open_at(tab: browser.Tab, written: Path, address: str) -> None:
@@ -183,4 +174,3 @@ def test_no_text_of_the_axis_is_cut_or_covered(
     edges = [edge for _, *both in axis["texts"] for edge in both]
     assert len(axis["texts"]) >= 2
     assert [axis["left"], *edges, axis["right"]] == sorted([axis["left"], *edges, axis["right"]])
-    widen(tab, WIDE)

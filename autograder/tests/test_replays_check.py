@@ -1,6 +1,5 @@
 """The check that replays show the faulty steps of mutants."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,11 +7,10 @@ import pytest
 from failslow.base.kit import this_kit
 from failslow.extras import lab_kits
 from failslow.extras.check import replays
-from failslow.extras.replay import html_report
 from failslow.extras.site import browser
 from failslow.lab.mutants import Mutant, load_mutants
-from recordings import SHOWS, read, two_votes
-from replay_pages import SUBJECT
+from recordings import read, two_votes
+from replay_pages import write_page
 
 
 def mutant(lab: str = "lab2", caught_by: str = "A.B", **rest: str) -> Mutant:
@@ -49,21 +47,9 @@ def test_the_sample_has_mutants_of_every_lab() -> None:
     assert len({each.name for each in found}) == len(found)
 
 
-@pytest.fixture(scope="module")
-def tab() -> Iterator[browser.Tab]:
-    program = browser.find()
-    if program is None:
-        pytest.skip(browser.NONE)
-    with browser.open_tab(program) as tab:
-        yield tab
-
-
 @pytest.fixture
 def drawing(tmp_path: Path) -> Path:
-    path = tmp_path / "replay.html"
-    world = read(two_votes(), tmp_path / "record")
-    path.write_text(html_report.document(SUBJECT, [world], SHOWS), encoding="utf-8")
-    return path
+    return write_page(tmp_path, [read(two_votes(), tmp_path / "record")])
 
 
 def test_a_replay_that_shows_the_step_passes(tab: browser.Tab, drawing: Path) -> None:
@@ -77,11 +63,10 @@ def test_a_replay_that_shows_another_step_fails(tab: browser.Tab, drawing: Path)
     assert problem.endswith("not 'VIOLATION of log matching'")
 
 
-def test_a_replay_that_shows_nothing_fails(tab: browser.Tab, tmp_path: Path, drawing: Path) -> None:
+def test_a_replay_that_shows_nothing_fails(tab: browser.Tab, tmp_path: Path) -> None:
     made = two_votes()
     del made.lines[-1]
-    world = read(made, tmp_path / "record")
-    drawing.write_text(html_report.document(SUBJECT, [world], SHOWS), encoding="utf-8")
+    drawing = write_page(tmp_path, [read(made, tmp_path / "record")])
     (problem,) = replays._shown(tab, mutant(trips="log matching"), drawing).problems
     assert "shows 'nothing'" in problem
 

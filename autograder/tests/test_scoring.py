@@ -175,6 +175,10 @@ def test_no_difference_earns_all_points() -> None:
 @pytest.mark.parametrize(
     ("where", "change", "name", "value"),
     [
+        (FULL, {"throughput": 1880.0}, "throughput", 0.06),
+        (PART, {"mean_ns": 1_060_000}, "latency", 0.06),
+        # A few late answers of the normal run hide no slower median.
+        (PART, {"p50_ns": 1_210_000}, "median latency", 0.21),
         (FULL | {"profile": REALISTIC}, {"throughput": 1800}, "throughput, vs dead", 0.1),
         (PART | {"profile": REALISTIC}, {"mean_ns": 1_100_000}, "latency, vs dead", 0.1),
         (PART | {"shape": LONG}, {"mean_ns": 1_300_000}, "latency, worst run", 0.3),
@@ -200,24 +204,11 @@ def test_no_difference_earns_all_points() -> None:
 def test_each_figure_of_speed_alone_loses_the_row(
     where: Where, change: dict[str, object], name: str, value: float
 ) -> None:
-    row = judged((where, change))
+    """The limit against normal holds even if dead replicas cost as much."""
+    dead = [(where | {"fault": DEAD}, change)] if name in ("throughput", "latency") else []
+    row = judged((where, change), *dead)
     assert failed(row) == [name]
     assert criterion(row, name).value == pytest.approx(value)
-    assert row.score == 0
-
-
-@pytest.mark.parametrize(
-    ("where", "change", "name"),
-    [
-        (FULL, {"throughput": 1880.0}, "throughput"),
-        (PART, {"mean_ns": 1_060_000}, "latency"),
-    ],
-)
-def test_the_limit_against_normal_holds_even_if_dead_replicas_cost_as_much(
-    where: Where, change: dict[str, object], name: str
-) -> None:
-    row = judged((where, change), (where | {"fault": DEAD}, change))
-    assert failed(row) == [name]
     assert row.score == 0
 
 
@@ -282,6 +273,9 @@ def test_two_lost_figures_of_a_share_cost_it_once() -> None:
     ("where", "change"),
     [
         (PART, {"p99_ns": 3_000_000}),
+        (PART, {"p50_ns": 1_190_000}),
+        # No row is charged for getting faster.
+        (SLOW, {"throughput": 4000.0, "mean_ns": 500_000, "p99_ns": 500_000}),
         (PART, {"unanswered": 5}),
         (PART, {"completions": (100, 49, 49, 50, 49, 49)}),
         (PART, {"peak_held_bytes": 5000, "peak_heap_bytes": 6000, "catch_up_ns": 5000}),
@@ -298,11 +292,6 @@ def test_what_is_within_the_limits_costs_nothing(where: Where, change: dict[str,
     assert judged((where, change)).passed
 
 
-def test_getting_faster_is_never_charged() -> None:
-    faster = {"throughput": 4000.0, "mean_ns": 500_000, "p99_ns": 500_000}
-    assert judged((SLOW, faster)).passed
-
-
 def test_under_realistic_jitter_a_lost_spare_may_cost_more() -> None:
     """Slow and dead replicas cost the same there. A wait that needs jitter would hide behind it."""
     spare = {"profile": REALISTIC, "fault": NORMAL}
@@ -312,11 +301,6 @@ def test_under_realistic_jitter_a_lost_spare_may_cost_more() -> None:
     assert criterion(row, "latency, realistic jitter").value == pytest.approx(1 / 0.76 - 1)
     row = judged((spare, {"throughput": 3000.0}))
     assert failed(row) == ["throughput, realistic jitter"]
-
-
-def test_a_few_late_answers_of_the_normal_run_hide_no_slower_median() -> None:
-    assert judged((PART, {"p50_ns": 1_190_000})).passed
-    assert failed(judged((PART, {"p50_ns": 1_210_000}))) == ["median latency"]
 
 
 def test_a_capacity_below_the_throughput_of_other_runs_is_none() -> None:

@@ -42,11 +42,19 @@ def site(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_table_has_every_fault_and_solution(site: Path) -> None:
-    text = measured.fill(site, "{{ measured.solutions.two }}")
-    assert "| fault | reference | other |" in text
-    assert "| `a` | 0.4% / 0.4% | all / all |" in text
-    assert r"| `b` \* | 2% / 2% | 5.0x / 5.0x |" in text
+@pytest.mark.parametrize(
+    ("part", "line"),
+    [
+        ("solutions.two", "| fault | reference | other |"),
+        ("solutions.two", "| `a` | 0.4% / 0.4% | all / all |"),
+        ("solutions.two", r"| `b` \* | 2% / 2% | 5.0x / 5.0x |"),
+        ("sizes.one", "| fault | 3 replicas |"),
+        ("sizes.one", "| `a` | 0.4% / 0.4% |"),
+        ("worst.one", "- throughput lost, the worst median: 2% (`b`, 3 replicas)"),
+    ],
+)
+def test_tables_have_every_fault_and_the_worst_is_named(site: Path, part: str, line: str) -> None:
+    assert line in measured.fill(site, f"{{{{ measured.{part} }}}}")
 
 
 def test_a_part_stands_where_the_page_asks_for_it(site: Path) -> None:
@@ -54,17 +62,6 @@ def test_a_part_stands_where_the_page_asks_for_it(site: Path) -> None:
     lines = text.splitlines()[2:]
     assert len(lines) == 4
     assert all(line.startswith("    |") for line in lines)
-
-
-def test_a_table_of_one_solution_has_its_numbers_of_replicas(site: Path) -> None:
-    text = measured.fill(site, "{{ measured.sizes.one }}")
-    assert "| fault | 3 replicas |" in text
-    assert "| `a` | 0.4% / 0.4% |" in text
-
-
-def test_the_worst_figures_are_named(site: Path) -> None:
-    text = measured.fill(site, "{{ measured.worst.one }}")
-    assert "- throughput lost, the worst median: 2% (`b`, 3 replicas)" in text
 
 
 def test_a_plot_has_a_mark_for_every_number(site: Path) -> None:

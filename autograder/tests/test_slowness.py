@@ -15,13 +15,7 @@ from failslow.extras.replay import recording
 from failslow.extras.slowness import drawing, html_report
 from failslow.extras.slowness.graph import FIRST_CLIENT, dot, graph_of, merged
 from failslow.extras.slowness.warnings import joined
-from recordings import SHOWS, Recording
-
-
-def edge(sender: int, receivers: list[int], color: str, **rest: Any) -> dict[str, Any]:  # noqa: ANN401
-    given = {"needed": 1, "total": 1, "coroutine": "round", "event": "quorum"}
-    given |= {"count": 10, "total_ns": 20_000_000, "mean_ns": 2_000_000, "worst_ns": 9_000_000}
-    return {"from": sender, "to": receivers, "color": color, **given, **rest}
+from recordings import SHOWS, Recording, edge
 
 
 def graph_json(*edges: dict[str, Any]) -> dict[str, Any]:

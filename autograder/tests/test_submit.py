@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from failslow.base import zip_file
 from failslow.base.kit import Kit
-from failslow.base.zip_file import Entry
 from failslow.extras.commands import submit
 from failslow.lab.labs import load_labs
 from failslow.lab.submission import FILE_BYTES_MAX, collect
@@ -70,14 +68,9 @@ def test_the_same_work_gives_the_same_bytes(work: Kit, expect: Expect, tmp_path:
         os.utime(source(work, name), (0, 0))
         source(work, name).chmod(0o600)
     expect(0, "submit", "--out", tmp_path / "b.zip")
-    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
-
-
-def test_names_are_sorted_with_one_time_and_mode() -> None:
-    one, two = Entry(b"1"), Entry(b"2")
-    content = zip_file.archive({"b": two, "a": one}, zipfile.ZIP_STORED)
-    assert content == zip_file.archive({"a": one, "b": two}, zipfile.ZIP_STORED)
-    assert content.count(b"\x00\x00\x21\x00") == 4, "1980-01-01 in each header"
+    content = (tmp_path / "a.zip").read_bytes()
+    assert content == (tmp_path / "b.zip").read_bytes()
+    assert content.count(b"\x00\x00\x21\x00") >= 6, "1980-01-01 in each header"
 
 
 def test_each_problem_is_a_line(work: Kit, expect: Expect, tmp_path: Path) -> None:
@@ -113,11 +106,6 @@ def test_a_link_is_refused(work: Kit, expect: Expect, tmp_path: Path) -> None:
     assert said.reason == (
         "kit: labs/lab2-raft/src/raft.cc is a symbolic link; hand in the file itself"
     )
-
-
-def test_bad_input_is_one_line(work: Kit, expect: Expect, tmp_path: Path) -> None:
-    assert "unknown lab 'lab9'" in expect(2, "submit", "lab9").reason
-    assert "cannot write" in expect(2, "submit", "--out", tmp_path).reason
 
 
 def test_the_answers_of_a_diagnosis_are_handed_in(work: Kit) -> None:

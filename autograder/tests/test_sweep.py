@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from demands import some
+import pytest
+
 from failslow.measurement.runs import CAPACITY, LATENCY, LOW_JITTER, NORMAL, SATURATED, Run
 from failslow.measurement.settings import SUBMIT
 from failslow.measurement.sweep import Cell, Sweep, cells
@@ -21,37 +22,32 @@ def test_every_run_has_its_counterpart_once() -> None:
         assert run.profile == LOW_JITTER
 
 
-def test_each_seed_slows_another_minority_in_turn() -> None:
-    slow = {run.seed: run.places for run in SWEEP.cell(5, "cpu-slow")}
-    assert slow == {11: (1, 2), 12: (1, 3), 13: (1, 4)}
-    assert [run.places for run in SWEEP.cell(3, "cpu-slow")] == [(1,), (2,), (1,)] * 2
+@pytest.mark.parametrize(
+    ("victim", "proposers", "replicas", "of_seeds", "slow"),
+    [
+        ("follower", 1, 5, [(1, 2), (1, 3), (1, 4)], "follower"),
+        ("follower", 1, 3, [(1,), (2,), (1,)], "follower"),
+        ("follower", 2, 3, [(1,), (1,), (1,)], "follower"),
+        ("leader", 1, 5, [(), (), ()], "leader"),
+        ("one-follower", 2, 5, [(1,), (2,), (3,)], "follower"),
+        ("leader+follower", 1, 5, [(1,), (2,), (3,)], "leader"),
+        ("leader+follower", 1, 3, [(), (), ()], "leader"),
+        ("leader+follower", 2, 5, [(1,), (2,), (3,), (1,)], "leader"),
+    ],
+)
+def test_each_seed_slows_another_minority_in_turn(
+    victim: str, proposers: int, replicas: int, of_seeds: list[tuple[int, ...]], slow: str
+) -> None:
+    seeds = tuple(range(11, 11 + len(of_seeds)))
+    sweep = replace(SWEEP, victim=victim, proposers=proposers, seeds=seeds)
+    runs = sweep.cell(replicas, "cpu-slow")
+    assert [(run.seed, run.places) for run in runs] == [*zip(seeds, of_seeds, strict=True)] * 2
+    assert {run.victim for run in runs} == {slow}
 
 
-def test_a_second_proposer_is_no_follower() -> None:
-    runs = replace(SWEEP, proposers=2).cell(3, "cpu-slow")
-    assert {run.places for run in runs} == {(1,)}
-
-
-def test_a_slow_leader_has_no_places() -> None:
-    for run in some(replace(SWEEP, victim="leader").cell(5, "cpu-slow")):
-        assert (run.victim, run.places) == ("leader", ())
-
-
-def test_one_follower_is_another_with_each_seed() -> None:
-    runs = replace(SWEEP, victim="one-follower", proposers=2).cell(5, "cpu-slow")
-    assert [run.places for run in runs] == [(1,), (2,), (3,)] * 2
-    assert {run.victim for run in runs} == {"follower"}
-
-
-def test_a_leader_and_followers_are_one_minority() -> None:
+def test_a_leader_and_followers_of_seven_are_one_minority() -> None:
     sweep = replace(SWEEP, victim="leader+follower", proposers=1)
-    slow = {run.seed: run.places for run in sweep.cell(5, "cpu-slow")}
-    assert slow == {11: (1,), 12: (2,), 13: (3,)}
-    assert {run.victim for run in sweep.cell(5, "cpu-slow")} == {"leader"}
-    assert {run.places for run in sweep.cell(3, "cpu-slow")} == {()}
     assert sweep.cell(7, "cpu-slow")[1].places == (1, 3)
-    with_a_copilot = replace(sweep, proposers=2, seeds=(1, 2, 3, 4)).cell(5, "cpu-slow")
-    assert {run.places for run in with_a_copilot} == {(1,), (2,), (3,)}
 
 
 def test_the_capacity_is_that_of_three_seeds() -> None:

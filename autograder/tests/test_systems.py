@@ -430,31 +430,6 @@ def test_a_replica_that_cannot_start_says_why(tmp_path: Path) -> None:
         mine.start(0)
 
 
-KILLED = """
-import signal, sys
-from pathlib import Path
-from failslow.extras.cluster.layout import Layout
-from failslow.extras.systems import supervisor
-layout = Layout(Path(sys.argv[1]))
-with supervisor.running(layout, [["sleep", "3600"]], [{"PATH": "/usr/bin:/bin"}]) as mine:
-    mine.start(0)
-    print(mine.family(0)[0].pid, flush=True)
-    signal.pause()
-"""
-
-
-def test_nothing_outlives_a_kit_that_is_killed(tmp_path: Path) -> None:
-    layout, _ = kept(tmp_path, [])
-    argv = [sys.executable, "-c", KILLED, str(layout.data)]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as kit:
-        assert kit.stdout is not None
-        pid = int(kit.stdout.readline())
-        assert replica_processes.lives(pid)
-        kit.send_signal(signal.SIGKILL)
-    eventually(lambda: not replica_processes.lives(pid))
-    eventually(lambda: not layout.data.exists())
-
-
 # ---- the owner of a socket, and proofs ----
 
 
@@ -702,5 +677,3 @@ def test_a_sweep_strikes_every_role_of_a_system(tmp_path: Path) -> None:
     assert targets(None) == ["follower", "leader"]
     assert targets(["leader"]) == ["leader"]
     assert targets(["any"]) == ["any"]
-    with pytest.raises(CannotDo, match="--target: mine has no pilot, but follower, leader"):
-        targets(["pilot"])

@@ -45,7 +45,7 @@ class Servers:
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """Options of replicas of ours. `with_redis`: each has a port for Redis clients. `in_memory`: their
+    """Options of our replicas. `with_redis`: each has a port for Redis clients. `in_memory`: their
     files are there. `environment`: beyond that of this process. `replicas`: their number."""
 
     with_redis: bool = False

@@ -17,7 +17,7 @@ ALL_OF = re.compile(r"_TRUE\(std::ranges::all_of\(([^,;]+),")
 GATHERED = re.compile(
     r"\b(\w+)\.(?:insert|emplace\w*|push_back)\(|\+\+(\w+)|\b(\w+)(?:\[[^;]*?\])? [|+]?= "
 )
-"""Nodes by which a loop changes something."""
+"""A statement by which a loop changes something."""
 
 NEVER_EMPTY = re.compile(
     r"\{|(?:\w+::)*Some\(|(?:\w+::)*k[A-Z]\w*$|std::[\w:]+(?:<[^;]*>)?[{(]\{?[^)}]"

@@ -29,6 +29,7 @@ NOT_FOR_A_GRADE = (
     ".*",  # also .dockerignore: an image of the assignment needs the key
     "autograder/failslow/extras/*",
     "autograder/hidden/*/systems/*",
+    "autograder/hidden/*/tests/*",
     "docker-compose.yml",
     "fault-scripts/*",
     "reference-solutions/*/alternatives/*",

@@ -125,7 +125,7 @@ class Clients:
     async def _until_the_end(
         self, running: "Sequence[asyncio.Future[None]] | set[asyncio.Future[None]]"
     ) -> None:
-        """Drops the operations that are under way at the window's end: they have not ended in it."""
+        """Drops operations that are under way at the window's end: they have not ended in it."""
         if running:
             await asyncio.wait(running, timeout=max(0.0, self._report.to_s - time.monotonic()))
         for each in running:

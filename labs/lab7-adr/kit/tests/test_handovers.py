@@ -1,7 +1,5 @@
 """Levels, suspicions and hand-overs of lab 7: in a status, in a replay, and in experiments."""
 
-import json
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from failslow.extras.faults.verdict import FAIL, INCONCLUSIVE, PASS
 from failslow.extras.replay import html_report, recording, rows
 from failslow.extras.replay.rows import rows_of
 from failslow.lab.labs import load_labs
-from recordings import Recording
+from recordings import Recording, data_of
 
 KIT = this_kit()
 LAB7 = load_labs(KIT).get("lab7")
@@ -97,9 +95,7 @@ def world(tmp_path: Path) -> recording.World:
 
 def page(world: recording.World) -> dict[str, Any]:
     text = html_report.document(SUBJECT, [world], tuple(SHOWS.values()))
-    found = re.search(r'<script type="application/json" id="recording">(.*?)</script>', text)
-    assert found is not None
-    shown: dict[str, Any] = json.loads(found[1])["worlds"][0]
+    shown: dict[str, Any] = data_of(text)["worlds"][0]
     return shown
 
 
