@@ -90,8 +90,7 @@ TEST(Scheduler, WaitersOfOneEventWakeInOrderOfWaiting) {
   }
   replica.Run();
   EXPECT_TRUE(replica.log.empty());
-  replica.In([&] { event->Set(1); });
-  replica.Run();
+  replica.Do([&] { event->Set(1); });
   EXPECT_EQ(replica.log, (Log{"a", "b", "c"}));
 }
 
@@ -215,8 +214,7 @@ TEST(Scheduler, ReadyCoroutinesRunBeforeExpiredTimeouts) {
   });
   replica.Run();
   replica.host.now = 5ms;
-  replica.In([&] { event->Set(1); });
-  replica.Run();
+  replica.Do([&] { event->Set(1); });
   EXPECT_EQ(replica.log, (Log{"ready", "yielded", "timed out"}));
 }
 
@@ -226,8 +224,7 @@ TEST(Scheduler, ReadinessAtTheInstantOfTheTimeoutWins) {
   Outcome outcome = Outcome::kFailed;
   replica.Go([&] { outcome = event->Wait(5ms); });
   replica.host.now = 5ms;
-  replica.In([&] { event->Set(1); });
-  replica.Run();
+  replica.Do([&] { event->Set(1); });
   EXPECT_EQ(outcome, Outcome::kReady);
 }
 
@@ -259,8 +256,7 @@ TEST(Scheduler, AnEndedWaitLeavesNoTimeoutBehind) {
     ended = replica.runtime.Now();
   });
   replica.host.now = 1ms;
-  replica.In([&] { event->Set(1); });
-  replica.Run();
+  replica.Do([&] { event->Set(1); });
   replica.Advance(1s);
   EXPECT_EQ(second, Outcome::kTimedOut);
   EXPECT_EQ(ended, 101ms) << "the first wait's timeout must not end the second wait";
@@ -269,11 +265,9 @@ TEST(Scheduler, AnEndedWaitLeavesNoTimeoutBehind) {
 // A coroutine waits for `awaited` and then logs "done". Nothing waits for `late` any more.
 void ExpectOnlyTheSecondResumes(Replica& replica, const std::shared_ptr<IntEvent>& late,
                                 const std::shared_ptr<IntEvent>& awaited) {
-  replica.In([&] { late->Set(1); });
-  replica.Run();
+  replica.Do([&] { late->Set(1); });
   EXPECT_TRUE(replica.log.empty());
-  replica.In([&] { awaited->Set(1); });
-  replica.Run();
+  replica.Do([&] { awaited->Set(1); });
   EXPECT_EQ(replica.log, Log{"done"});
 }
 
@@ -317,15 +311,12 @@ TEST(Scheduler, WaitingAgainAndAgainOnOneEventKeepsOneWaiter) {
   replica.Advance(10ms);
   EXPECT_EQ(rounds, 10'000);
   EXPECT_LE(EventTestPeer::Waiters(*event), 8U);
-  replica.In([&] { event->Set(1); });
-  replica.Run();
+  replica.Do([&] { event->Set(1); });
   EXPECT_EQ(replica.log, Log{"stopped"});
 }
 
 TEST(Scheduler, AStepThatDoesNotEndIsReported) {
-  RuntimeOptions options;
-  options.resumes_per_step_max = 1000;
-  Replica replica(options);
+  Replica replica({.resumes_per_step_max = 1000});
   replica.Spawn("spinner", [&] {
     for (;;) replica.runtime.Yield();
   });
@@ -339,9 +330,7 @@ TEST(Scheduler, AStepThatDoesNotEndIsReported) {
 }
 
 TEST(Scheduler, TheRunawayGuardCountsEachStepAnew) {
-  RuntimeOptions options;
-  options.resumes_per_step_max = 100;
-  Replica replica(options);
+  Replica replica({.resumes_per_step_max = 100});
   for (int step = 0; step < 10; ++step) {
     replica.Spawn("busy", [&] {
       for (int i = 0; i < 90; ++i) replica.runtime.Yield();
