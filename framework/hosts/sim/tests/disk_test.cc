@@ -248,15 +248,6 @@ TEST_F(DiskTest, ATornTailAfterTruncateIsNotDurable) {
   EXPECT_EQ(Files(), "log=ab|ab");
 }
 
-TEST_F(DiskTest, ARenamedFileIsAsDurableAsItWas) {
-  Append("new", "not synced");
-  Submit(Kind::kRename, "new", "", false, 0, "state");
-  Batch();
-  EXPECT_EQ(Files(), "state=not synced|");
-  disk_.Crash();
-  EXPECT_EQ(Files(), "state=|") << "the classic mistake: rename without sync";
-}
-
 TEST_F(DiskTest, GenerationsTellIncrementalReadersToStartAnew) {
   const auto generation = [&] { return disk_.files().at("log").generation; };
   Append("log", "abc", true);
