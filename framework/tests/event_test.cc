@@ -326,10 +326,5 @@ TEST_F(EventTest, AParentMayAddParentsWhileItIsTold) {
   EXPECT_EQ(log(), Log{"ready"}) << "the parent behind the breeder was skipped";
 }
 
-TEST_F(EventTest, Descriptions) {
-  EXPECT_EQ(Make<AndEvent>({MakeSwitch(), MakeSwitch()})->Describe(), "and(Switch, Switch)");
-  EXPECT_EQ(Make<OrEvent>({MakeSwitch(), MakeSwitch()})->Describe(), "or(Switch, Switch)");
-}
-
 }  // namespace
 }  // namespace depfast

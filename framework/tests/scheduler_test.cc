@@ -17,34 +17,24 @@ using testing::Replica;
 TEST(Scheduler, DecidingAnEventDoesNotSwitch) {
   Replica replica;
   const auto event = replica.Make<IntEvent>("go", 1);
-  replica.Spawn("waiter", [&] {
-    event->Wait();
-    replica.log.push_back("woken");
-  });
+  replica.SpawnWaiter("waiter", event);
   replica.Spawn("setter", [&] {
     event->Set(1);
     replica.log.push_back("after Set");
   });
   replica.Run();
-  EXPECT_EQ(replica.log, (Log{"after Set", "woken"}));
+  EXPECT_EQ(replica.log, (Log{"after Set", "waiter ready"}));
 }
 
-TEST(Scheduler, SpawnDoesNotSwitch) {
+TEST(Scheduler, SpawnDoesNotSwitchAndCoroutinesRunInOrderOfCreation) {
   Replica replica;
   replica.Go([&] {
-    replica.runtime.Spawn("child", [&] { replica.log.push_back("child"); });
+    for (const char* name : {"a", "b", "c"}) {
+      replica.runtime.Spawn(name, [&replica, name] { replica.log.push_back(name); });
+    }
     replica.log.push_back("parent");
   });
-  EXPECT_EQ(replica.log, (Log{"parent", "child"}));
-}
-
-TEST(Scheduler, SpawnedCoroutinesRunInOrderOfCreation) {
-  Replica replica;
-  for (const char* name : {"a", "b", "c"}) {
-    replica.Spawn(name, [&replica, name] { replica.log.push_back(name); });
-  }
-  replica.Run();
-  EXPECT_EQ(replica.log, (Log{"a", "b", "c"}));
+  EXPECT_EQ(replica.log, (Log{"parent", "a", "b", "c"}));
 }
 
 TEST(Scheduler, WaitOnADecidedEventLetsNobodyElseRun) {
@@ -63,35 +53,24 @@ TEST(Scheduler, ReadyCoroutinesRunFirstComeFirstServed) {
   Replica replica;
   const auto first = replica.Make<IntEvent>("first", 1);
   const auto second = replica.Make<IntEvent>("second", 1);
-  replica.Spawn("waits on second", [&] {
-    second->Wait();
-    replica.log.push_back("second");
-  });
-  replica.Spawn("waits on first", [&] {
-    first->Wait();
-    replica.log.push_back("first");
-  });
+  replica.SpawnWaiter("second", second);
+  replica.SpawnWaiter("first", first);
   replica.Spawn("setter", [&] {
     first->Set(1);
     second->Set(1);
   });
   replica.Run();
-  EXPECT_EQ(replica.log, (Log{"first", "second"}));
+  EXPECT_EQ(replica.log, (Log{"first ready", "second ready"}));
 }
 
 TEST(Scheduler, WaitersOfOneEventWakeInOrderOfWaiting) {
   Replica replica;
   const auto event = replica.Make<IntEvent>("go", 1);
-  for (const char* name : {"a", "b", "c"}) {
-    replica.Spawn(name, [&replica, &event, name] {
-      EXPECT_EQ(event->Wait(), Outcome::kReady);
-      replica.log.push_back(name);
-    });
-  }
+  for (const char* name : {"a", "b", "c"}) replica.SpawnWaiter(name, event);
   replica.Run();
   EXPECT_TRUE(replica.log.empty());
   replica.Do([&] { event->Set(1); });
-  EXPECT_EQ(replica.log, (Log{"a", "b", "c"}));
+  EXPECT_EQ(replica.log, (Log{"a ready", "b ready", "c ready"}));
 }
 
 TEST(Scheduler, TheQueueMayGrowWhileItDrains) {
@@ -181,31 +160,23 @@ TEST(Scheduler, AnEarlierDeadlineReplacesTheWakeUpAskedFor) {
 TEST(Scheduler, TimeoutsExpireByDeadlineThenByRegistration) {
   Replica replica;
   const auto event = replica.Make<IntEvent>("never", 1);
-  const auto wait = [&](const char* name, Duration timeout) {
-    replica.Spawn(name, [&replica, &event, name, timeout] {
-      EXPECT_EQ(event->Wait(timeout), Outcome::kTimedOut);
-      replica.log.push_back(name);
-    });
-  };
-  wait("late", 30ms);
-  wait("early 1", 10ms);
-  wait("middle", 20ms);
-  wait("early 2", 10ms);
-  wait("early 3", 10ms);
+  replica.SpawnWaiter("late", event, 30ms);
+  replica.SpawnWaiter("1", event, 10ms);
+  replica.SpawnWaiter("middle", event, 20ms);
+  replica.SpawnWaiter("2", event, 10ms);
+  replica.SpawnWaiter("3", event, 10ms);
   replica.Run();
   replica.host.now = 100ms;  // one step in which all have expired
   replica.Run();
-  EXPECT_EQ(replica.log, (Log{"early 1", "early 2", "early 3", "middle", "late"}));
+  EXPECT_EQ(replica.log, (Log{"1 timed out", "2 timed out", "3 timed out", "middle timed out",
+                              "late timed out"}));
 }
 
 TEST(Scheduler, ReadyCoroutinesRunBeforeExpiredTimeouts) {
   Replica replica;
   const auto never = replica.Make<IntEvent>("never", 1);
   const auto event = replica.Make<IntEvent>("go", 1);
-  replica.Spawn("times out", [&] {
-    never->Wait(5ms);
-    replica.log.push_back("timed out");
-  });
+  replica.SpawnWaiter("late", never, 5ms);
   replica.Spawn("ready", [&] {
     event->Wait();
     replica.log.push_back("ready");
@@ -215,33 +186,32 @@ TEST(Scheduler, ReadyCoroutinesRunBeforeExpiredTimeouts) {
   replica.Run();
   replica.host.now = 5ms;
   replica.Do([&] { event->Set(1); });
-  EXPECT_EQ(replica.log, (Log{"ready", "yielded", "timed out"}));
+  EXPECT_EQ(replica.log, (Log{"ready", "yielded", "late timed out"}));
 }
 
 TEST(Scheduler, ReadinessAtTheInstantOfTheTimeoutWins) {
   Replica replica;
   const auto event = replica.Make<IntEvent>("go", 1);
-  Outcome outcome = Outcome::kFailed;
-  replica.Go([&] { outcome = event->Wait(5ms); });
+  replica.SpawnWaiter("waiter", event, 5ms);
+  replica.Run();
   replica.host.now = 5ms;
   replica.Do([&] { event->Set(1); });
-  EXPECT_EQ(outcome, Outcome::kReady);
+  EXPECT_EQ(replica.log, Log{"waiter ready"});
 }
 
+// Expired timeouts are looked at one by one, and only when nothing is runnable.
 TEST(Scheduler, ACoroutineWokenByATimeoutCanStillRescueTheNextOne) {
-  // Expired timeouts are looked at one by one, and only when nothing is runnable.
   Replica replica;
   const auto never = replica.Make<IntEvent>("never", 1);
   const auto event = replica.Make<IntEvent>("go", 1);
-  Outcome outcome = Outcome::kFailed;
   replica.Spawn("rescuer", [&] {
     never->Wait(5ms);
     event->Set(1);
   });
-  replica.Spawn("rescued", [&] { outcome = event->Wait(5ms); });
+  replica.SpawnWaiter("rescued", event, 5ms);
   replica.Run();
   replica.Advance(5ms);
-  EXPECT_EQ(outcome, Outcome::kReady);
+  EXPECT_EQ(replica.log, Log{"rescued ready"});
 }
 
 TEST(Scheduler, AnEndedWaitLeavesNoTimeoutBehind) {

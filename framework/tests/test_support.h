@@ -105,6 +105,13 @@ class Replica {
 
   void Spawn(const char* name, std::function<void()> body) { runtime.Spawn(name, std::move(body)); }
 
+  // Spawns a coroutine that waits on `event`, and logs "NAME OUTCOME" then.
+  void SpawnWaiter(const char* name, std::shared_ptr<Event> event, Duration timeout = kForever) {
+    Spawn(name, [this, name, event = std::move(event), timeout] {
+      log.push_back(name + std::string(" ") + ToString(event->Wait(timeout)));
+    });
+  }
+
   // One step at the present time.
   void Run() { runtime.Run(); }
 
