@@ -46,15 +46,8 @@ StepInput SomeInput() {
 }
 
 IoRequest SomeIo() {
-  IoRequest io;
-  io.id = 3;
-  io.kind = IoRequest::Kind::kAppend;
-  io.sync = true;
-  io.file = "log";
-  io.to = "to";
-  io.length = 9;
-  io.data = MakeBytes("data");
-  return io;
+  const auto kind = IoRequest::Kind::kAppend;
+  return {3, kind, /*sync=*/true, "log", "to", /*offset=*/0, /*length=*/9, MakeBytes("data")};
 }
 
 StepOutput SomeOutput() {
