@@ -29,13 +29,6 @@ class ActivityProbeTest : public ::testing::Test {
     replica_.runtime.Start([] {});
   }
 
-  static RuntimeOptions With(RuntimeProbe& probe) {
-    RuntimeOptions options;
-    options.replicas = 4;
-    options.probes = {&probe};
-    return options;
-  }
-
   // The windows that a report has.
   std::vector<ActivityWindow> Windows() const {
     return ActivityProbe::Read(probe_.Report(replica_.runtime)).value();
@@ -53,7 +46,7 @@ class ActivityProbeTest : public ::testing::Test {
   }
 
   ActivityProbe probe_{kWindow};
-  Replica replica_{With(probe_)};
+  Replica replica_{RuntimeOptions{.replicas = 4, .probes = {&probe_}}};
 };
 
 TEST_F(ActivityProbeTest, WindowsAdjoinAndNoneIsLeftOut) {
@@ -118,8 +111,7 @@ TEST_F(ActivityProbeTest, WaitsAreCountedByCoroutineAndEvent) {
   replica_.Spawn("asker", [&] { event->Wait(); });
   replica_.Run();
   replica_.Advance(15ms);
-  replica_.In([&] { event->Set(1); });
-  replica_.Run();
+  replica_.Do([&] { event->Set(1); });
   replica_.Advance(5ms);
   const auto windows = Windows();
   ASSERT_EQ(windows.size(), 2U);

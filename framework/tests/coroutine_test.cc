@@ -116,8 +116,7 @@ TEST(Dump, ListsEverySuspendedCoroutineWithItsEventAgeAndStack) {
   EXPECT_LT(stack_at, sleep_at) << "in order of creation, each with its own stack: " << dump;
 
   EXPECT_EQ(replica.runtime.DumpCoroutines(), dump) << "looking changes nothing";
-  replica.In([&] { votes->Set(3); });
-  replica.Run();
+  replica.Do([&] { votes->Set(3); });
   EXPECT_EQ(replica.log, Log{"counted"});
 }
 

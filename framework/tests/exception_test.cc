@@ -42,20 +42,6 @@ TEST(Exceptions, EndTheStepButNotTheOtherCoroutines) {
   EXPECT_EQ(replica.log, Log{"other"});
 }
 
-TEST(Exceptions, MayBeCaughtAroundAWait) {
-  Replica replica;
-  replica.Go([&] {
-    try {
-      replica.runtime.Sleep(1ms);
-      throw std::runtime_error("after the wait");
-    } catch (const std::runtime_error& error) {
-      replica.log.push_back(error.what());
-    }
-  });
-  replica.Advance(1ms);
-  EXPECT_EQ(replica.log, Log{"after the wait"});
-}
-
 TEST(Exceptions, WaitingInsideCatchBlocksKeepsThemApart) {
   // Boost before 1.88 shares the "caught exceptions" stack among coroutines: these two would then
   // rethrow each other's.

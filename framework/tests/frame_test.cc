@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -60,12 +59,7 @@ AppendRequest SomeBody() {
 }
 
 FrameHeader SomeHeader() {
-  FrameHeader header;
-  header.kind = FrameKind::kRequest;
-  header.method = AppendRequest::kMethod;
-  header.call = 77;
-  header.dependency = Dependency::Client(5);
-  return header;
+  return {FrameKind::kRequest, AppendRequest::kMethod, 77, Dependency::Client(5)};
 }
 
 bool SameHeader(const FrameHeader& a, const FrameHeader& b) {
@@ -111,13 +105,12 @@ TEST(Frame, EveryIntegerEncodingOfTheHeaderIsReadAsWritten) {
   }
 }
 
-// The header field by field, each as the bytes given; then a body of one small integer.
-std::string HeaderOf(std::array<std::string, 6> fields) {
+// A header whose fields are 1, but for this one, as the bytes given; then a body of 1.
+std::string HeaderWith(std::size_t field, const std::string& value) {
   std::string bytes = "\x96";
-  for (const std::string& field : fields) bytes += field;
+  for (std::size_t i = 0; i < 6; ++i) bytes += i == field ? value : "\x01";
   return bytes + "\x01";
 }
-const std::string kOne("\x01");
 const std::string kZero(1, '\0');
 
 TEST(Frame, LongerEncodingsThanNeededAreRead) {
@@ -125,10 +118,8 @@ TEST(Frame, LongerEncodingsThanNeededAreRead) {
                                  std::string("\xce\x00\x00\x00\x01", 5),
                                  std::string("\xcf\x00\x00\x00\x00\x00\x00\x00\x01", 9)}) {
     for (std::size_t field = 0; field < 6; ++field) {
-      std::array<std::string, 6> fields{kOne, kOne, kOne, kOne, kOne, kOne};
-      fields[field] = one;
       std::string error;
-      const std::string bytes = HeaderOf(fields);
+      const std::string bytes = HeaderWith(field, one);
       const auto frame = DecodeFrame(bytes, error);
       ASSERT_TRUE(frame) << error;
       EXPECT_EQ(frame->header.kind, FrameKind::kReply);
@@ -142,10 +133,9 @@ TEST(Frame, AFieldThatIsNoUnsignedIntegerIsRefused) {
   for (int first = 0x80; first <= 0xff; ++first) {
     if (first >= 0xcc && first <= 0xcf) continue;
     for (std::size_t field = 0; field < 6; ++field) {
-      std::array<std::string, 6> fields{kOne, kOne, kOne, kOne, kOne, kOne};
-      fields[field] = std::string(1, static_cast<char>(first)) + std::string(8, '\0');
+      const std::string value = std::string(1, static_cast<char>(first)) + std::string(8, '\0');
       std::string error;
-      EXPECT_FALSE(DecodeFrame(HeaderOf(fields), error)) << first << " in field " << field;
+      EXPECT_FALSE(DecodeFrame(HeaderWith(field, value), error)) << first << " in field " << field;
       EXPECT_NE(error, "");
     }
   }
@@ -169,10 +159,8 @@ TEST(Frame, FieldsOutOfRangeAreRefused) {
       {4, truncates_to_one, "a header field is missing or out of range"},
   };
   for (const auto& c : cases) {
-    std::array<std::string, 6> fields{kOne, kOne, kOne, kOne, kOne, kOne};
-    fields[c.field] = c.value;
     std::string error;
-    EXPECT_FALSE(DecodeFrame(HeaderOf(fields), error));
+    EXPECT_FALSE(DecodeFrame(HeaderWith(c.field, c.value), error));
     EXPECT_EQ(error, c.error) << "field " << c.field;
   }
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "depfast/rpc.h"
@@ -62,15 +63,7 @@ TEST(Groups, SizesMustFit) {
 // The replica at address 3, member 1 of the second of two groups.
 class SecondGroup : public ::testing::Test {
  protected:
-  static RuntimeOptions Options() {
-    RuntimeOptions options;
-    options.self = 3;
-    options.replicas = 5;
-    options.groups = {2, 3};
-    return options;
-  }
-
-  Replica replica_{Options()};
+  Replica replica_{RuntimeOptions{.self = 3, .replicas = 5, .groups = {2, 3}}};
   Runtime& runtime_ = replica_.runtime;
 };
 
@@ -85,25 +78,16 @@ TEST_F(SecondGroup, AReplicaSeesItsOwnGroup) {
 }
 
 TEST_F(SecondGroup, CallsGoToAddressesAndRepliesComeFromIds) {
-  std::shared_ptr<RpcEvent<TextReply>> own;
-  std::shared_ptr<RpcEvent<TextReply>> other;
-  replica_.In([&] {
-    own = runtime_.rpc().Call(0, Echo{"own"});
-    other = runtime_.rpc().Call(runtime_.PeerOf(0, 1), Echo{"other"});
-  });
-  ASSERT_EQ(replica_.host.sent.size(), 2U);
-  EXPECT_EQ(replica_.host.sent[0].peer, 2);
-  EXPECT_EQ(replica_.host.sent[1].peer, 1);
-  const auto answer = [&](PeerId from, CallId call, const std::string& text) {
-    const FrameHeader header{FrameKind::kReply, Echo::kMethod, call, {}};
-    replica_.runtime.DeliverFrame(from, EncodeFrame(header, TextReply{text}));
-  };
-  answer(2, own->id(), "from own");
-  answer(1, other->id(), "from other");
-  ASSERT_TRUE(own->IsReady());
-  ASSERT_TRUE(other->IsReady());
-  EXPECT_EQ(own->reply().text, "from own");
-  EXPECT_EQ(other->reply().text, "from other");
+  const std::vector<std::pair<PeerId, PeerId>> callees = {{0, 2}, {runtime_.PeerOf(0, 1), 1}};
+  for (const auto& [id, address] : callees) {
+    std::shared_ptr<RpcEvent<TextReply>> call;
+    replica_.In([&] { call = runtime_.rpc().Call(id, Echo{}); });
+    EXPECT_EQ(replica_.host.sent.back().peer, address);
+    const FrameHeader header{FrameKind::kReply, Echo::kMethod, call->id(), {}};
+    replica_.runtime.DeliverFrame(address, EncodeFrame(header, TextReply{"an answer"}));
+    ASSERT_TRUE(call->IsReady());
+    EXPECT_EQ(call->reply().text, "an answer");
+  }
 }
 
 TEST_F(SecondGroup, AHandlerSeesTheIdOfItsCaller) {

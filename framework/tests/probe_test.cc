@@ -78,13 +78,6 @@ class Listener : public RuntimeProbe {
 
 class ProbeTest : public ::testing::Test {
  protected:
-  static RuntimeOptions With(Probes probes) {
-    RuntimeOptions options;
-    options.replicas = 3;
-    options.probes = std::move(probes);
-    return options;
-  }
-
   Runtime& runtime() { return replica_.runtime; }
 
   // The answer to the request that was sent last to that peer.
@@ -106,7 +99,7 @@ class ProbeTest : public ::testing::Test {
   }
 
   Listener heard_;
-  Replica replica_{With({&heard_})};
+  Replica replica_{RuntimeOptions{.replicas = 3, .probes = {&heard_}}};
 };
 
 TEST_F(ProbeTest, HearsOfSpawnAndEndInOrder) {
@@ -128,8 +121,7 @@ TEST_F(ProbeTest, HearsOfAWaitAndItsEnd) {
     event->Wait();  // returns at once: no wait
   });
   replica_.Advance(3ms);
-  replica_.In([&] { event->Set(1); });
-  replica_.Run();
+  replica_.Do([&] { event->Set(1); });
   EXPECT_EQ(heard_.log, (Log{"wait 1 'test': votes at 0", "woke 1 'test': votes timed out at 2",
                              "wait 1 'test': votes at 2", "woke 1 'test': votes ready at 3"}));
 }
@@ -216,9 +208,7 @@ TEST(Probes, AllHearInTheirOrder) {
   Log log;
   Numbered one(log, 1);
   Numbered two(log, 2);
-  RuntimeOptions options;
-  options.probes = {&one, &two};
-  Replica replica(options);
+  Replica replica({.probes = {&one, &two}});
   replica.Spawn("a", [] {});
   replica.Spawn("b", [] {});
   EXPECT_EQ(log, (Log{"1 a", "2 a", "1 b", "2 b"}));
@@ -240,7 +230,7 @@ TEST_F(ProbeTest, ATaskCarriesItsDependency) {
     Dependency seen;
   };
   Dependent probe;
-  Replica replica(With({&probe}));
+  Replica replica({.probes = {&probe}});
   replica.Go([&] {
     replica.runtime.set_dependency(Dependency::Client(7));
     replica.runtime.Spawn("works for the client", [] {});

@@ -71,15 +71,5 @@ TEST(RepeatedEntries, ANewGenerationHasEntriesOfItsOwn) {
   EXPECT_EQ(entries.most(), 2U) << "what belongs to the older generation changes nothing";
 }
 
-TEST(RepeatedEntries, AWindowBeginsAnew) {
-  RepeatedEntries entries;
-  entries.Sent({1, 1, 5});
-  entries.Sent({1, 1, 5});
-  entries.Clear();
-  EXPECT_EQ(entries.most(), 0U);
-  entries.Sent({1, 1, 5});
-  EXPECT_EQ(entries.most(), 1U);
-}
-
 }  // namespace
 }  // namespace depfast

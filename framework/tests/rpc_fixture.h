@@ -42,6 +42,17 @@ struct Node {
   std::string death;
 };
 
+// A client in the process of a replica.
+struct LocalTexts final : LocalClient<TextReply> {
+  void OnReply(CallId call, const TextReply& reply) override {
+    heard.push_back(std::to_string(call) + ": " + reply.text);
+  }
+  void OnError(CallId call, RpcError error) override {
+    heard.push_back(std::to_string(call) + ": " + ToString(error));
+  }
+  std::vector<std::string> heard;
+};
+
 // Replicas 0, 1 and 2; the tests' client code runs on 0, the Echo handler on 1 and 2.
 class RpcTest : public ::testing::Test {
  protected:
@@ -98,6 +109,20 @@ class RpcTest : public ::testing::Test {
     });
   }
 
+  // Keeps the requests in queue_, without an answer.
+  void QueueEcho(PeerId id) {
+    node(id).rpc().HandleInline<Echo>(
+        [this](const Echo&, Responder<TextReply> responder) { queue_.push_back(responder); });
+  }
+
+  // A request of the local client of replica 1.
+  template <typename Request>
+  void ServeLocally(CallId call, Request request) {
+    node(1).runtime().Enter([&] {
+      node(1).rpc().ServeLocally(kFirstClient, call, std::move(request), std::weak_ptr(local_));
+    });
+  }
+
   template <typename Request>
   auto Call(PeerId peer, const Request& request, Duration timeout = kForever) {
     std::shared_ptr<RpcEvent<typename Request::Reply>> call;
@@ -114,6 +139,8 @@ class RpcTest : public ::testing::Test {
 
   Time now_{0};
   testing::Log log_;
+  std::vector<Responder<TextReply>> queue_;
+  std::shared_ptr<LocalTexts> local_ = std::make_shared<LocalTexts>();
   std::vector<std::unique_ptr<Node>> nodes_;
 };
 

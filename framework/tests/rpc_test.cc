@@ -118,24 +118,18 @@ TEST_F(RpcTest, ACallTimesOutAndItsLateReplyIsStray) {
   now_ = 10ms - 1ns;
   Step(0);
   EXPECT_FALSE(call->IsDecided());
+  EXPECT_TRUE(client().released.empty());
   now_ = 10ms;
   Step(0);
   EXPECT_TRUE(call->IsFailed());
   EXPECT_EQ(call->error(), RpcError::kTimedOut);
   EXPECT_EQ(client().rpc().outstanding(), 0U);
+  ASSERT_EQ(client().released.size(), 1U) << "the frame stays queued for a peer that is slow";
+  EXPECT_EQ(client().released[0].to, 1);
   RoundTrip(1);
   EXPECT_EQ(client().rpc().counters().stray_replies, 1U);
   EXPECT_FALSE(call->IsReady()) << "a call is decided once";
   EXPECT_EQ(call->error(), RpcError::kTimedOut);
-}
-
-TEST_F(RpcTest, ACallThatTimesOutTakesItsFrameBack) {
-  Call(1, Echo{"too late"}, 10ms);
-  EXPECT_TRUE(client().released.empty());
-  now_ = 10ms;
-  Step(0);
-  ASSERT_EQ(client().released.size(), 1U) << "the frame stays queued for a peer that is slow";
-  EXPECT_EQ(client().released[0].to, 1);
 }
 
 TEST_F(RpcTest, AReplyAtTheInstantOfTheTimeoutCounts) {
@@ -181,44 +175,34 @@ TEST_F(RpcTest, AnUnknownMethodFailsTheCall) {
   EXPECT_EQ(node(1).rpc().counters().unknown_methods, 1U);
 }
 
-TEST_F(RpcTest, AnInlineHandlerThatThrowsRejects) {
-  node(1).rpc().HandleInline<Echo>(
-      [](const Echo&, const Responder<TextReply>&) { throw std::out_of_range("no such thing"); });
-  const auto call = Call(1, Echo{"x"});
-  RoundTrip(1);
-  EXPECT_EQ(node(1).death, "") << "a handler's error is the caller's business";
-  EXPECT_EQ(call->error(), RpcError::kRejected);
-}
-
 TEST_F(RpcTest, AHandlerThatThrowsRejects) {
+  node(1).rpc().HandleInline<Parcel>(
+      [](const Parcel&, const Responder<TextReply>&) { throw std::out_of_range("no such thing"); });
   node(1).rpc().Handle<Echo>([&](PeerId, const Echo&) -> TextReply {
     node(1).runtime().Sleep(1ms);
     throw std::out_of_range("no such thing");
   });
-  const auto call = Call(1, Echo{"x"});
+  const auto at_once = Call(1, Parcel("x"));
+  const auto later = Call(1, Echo{"x"});
   Carry(0, 1);
   now_ = 1ms;
   RoundTrip(1);
   EXPECT_EQ(node(1).death, "") << "a handler's error is the caller's business";
-  EXPECT_EQ(call->error(), RpcError::kRejected);
-  EXPECT_TRUE(call->IsFailed());
+  EXPECT_EQ(at_once->error(), RpcError::kRejected);
+  EXPECT_EQ(later->error(), RpcError::kRejected);
+  EXPECT_TRUE(later->IsFailed());
 }
 
 TEST_F(RpcTest, TheEndOfAReplicaIsNotARejection) {
-  int unwound = 0;
-  struct Count {
-    int& count;
-    ~Count() { ++count; }
-  };
   node(1).rpc().Handle<Echo>([&](PeerId, const Echo&) {
-    const Count on_exit{unwound};
+    const testing::Guard on_exit{log_, "unwound"};
     node(1).runtime().Sleep(1h);
     return TextReply{};
   });
   Call(1, Echo{"x"});
   Carry(0, 1);
   node(1).runtime().Shutdown();  // with a live host, so that a frame would be seen
-  EXPECT_EQ(unwound, 1);
+  EXPECT_EQ(log_, Log{"unwound"});
   Step(1);
   EXPECT_TRUE(node(1).sent.empty()) << "a stopped replica answered";
 }
@@ -328,22 +312,20 @@ TEST_F(RpcTest, BroadcastKnowsAndReleasesItsStragglers) {
 }
 
 TEST_F(RpcTest, HandleInlineMayAnswerLater) {
-  std::vector<Responder<TextReply>> queue;
-  node(1).rpc().HandleInline<Echo>(
-      [&](const Echo&, Responder<TextReply> responder) { queue.push_back(responder); });
+  QueueEcho(1);
   std::shared_ptr<RpcEvent<TextReply>> call;
   Go([&] {
     client().runtime().set_dependency(Dependency::Client(7));
     call = client().rpc().Call(1, Echo{"x"});
   });
   RoundTrip(1);
-  ASSERT_EQ(queue.size(), 1U);
-  EXPECT_EQ(queue[0].peer(), 0);
-  EXPECT_EQ(queue[0].dependency(), Dependency::Client(7));
+  ASSERT_EQ(queue_.size(), 1U);
+  EXPECT_EQ(queue_[0].peer(), 0);
+  EXPECT_EQ(queue_[0].dependency(), Dependency::Client(7));
   EXPECT_FALSE(call->IsDecided());
   node(1).runtime().Enter([&] {
-    queue[0].Send(TextReply{"first"});
-    queue[0].Send(TextReply{"second"});
+    queue_[0].Send(TextReply{"first"});
+    queue_[0].Send(TextReply{"second"});
   });
   Step(1);
   Carry(1, 0);
@@ -363,40 +345,23 @@ TEST_F(RpcTest, AMethodKeepsItsHandler) {
 
 // --- clients in the replica's process ---
 
-struct LocalTexts final : LocalClient<TextReply> {
-  void OnReply(CallId call, const TextReply& reply) override {
-    heard.push_back(std::to_string(call) + ": " + reply.text);
-  }
-  void OnError(CallId call, RpcError error) override {
-    heard.push_back(std::to_string(call) + ": " + ToString(error));
-  }
-  std::vector<std::string> heard;
-};
-
 TEST_F(RpcTest, ALocalClientIsServedAtOnceAndWithoutFrames) {
   node(1).rpc().HandleInline<Echo>([](Echo&& request, const Responder<TextReply>& responder) {
     EXPECT_EQ(responder.dependency(), Dependency::Client(7));
     responder.Send({request.text + " of " + std::to_string(responder.peer())});
   });
-  const auto local = std::make_shared<LocalTexts>();
-  node(1).runtime().Enter(
-      [&] { node(1).rpc().ServeLocally(kFirstClient, 7, Echo{"x"}, std::weak_ptr(local)); });
-  EXPECT_EQ(local->heard, std::vector<std::string>{"7: x of " + std::to_string(kFirstClient)});
+  ServeLocally(7, Echo{"x"});
+  EXPECT_EQ(local_->heard, std::vector<std::string>{"7: x of " + std::to_string(kFirstClient)});
   Step(1);
   EXPECT_TRUE(node(1).sent.empty());
 }
 
 TEST_F(RpcTest, ALocalClientMayBeGoneBeforeItsReply) {
-  std::vector<Responder<TextReply>> queue;
-  node(1).rpc().HandleInline<Echo>(
-      [&](const Echo&, Responder<TextReply> responder) { queue.push_back(responder); });
-  auto local = std::make_shared<LocalTexts>();
-  node(1).runtime().Enter([&] {
-    node(1).rpc().ServeLocally(kFirstClient, 7, Echo{"x"}, std::weak_ptr(local));
-    ASSERT_EQ(queue.size(), 1U);
-    local.reset();
-    queue[0].Send({"too late"});
-  });
+  QueueEcho(1);
+  ServeLocally(7, Echo{"x"});
+  ASSERT_EQ(queue_.size(), 1U);
+  local_.reset();
+  node(1).runtime().Enter([&] { queue_[0].Send({"too late"}); });
   Step(1);
   EXPECT_TRUE(node(1).sent.empty());
 }
@@ -404,12 +369,9 @@ TEST_F(RpcTest, ALocalClientMayBeGoneBeforeItsReply) {
 TEST_F(RpcTest, ALocalClientHearsOfErrors) {
   node(1).rpc().HandleInline<Echo>(
       [](const Echo&, const Responder<TextReply>&) { throw std::out_of_range("no such thing"); });
-  const auto local = std::make_shared<LocalTexts>();
-  node(1).runtime().Enter([&] {
-    node(1).rpc().ServeLocally(kFirstClient, 7, Echo{"x"}, std::weak_ptr(local));
-    node(1).rpc().ServeLocally(kFirstClient, 8, UnservedRequest{}, std::weak_ptr(local));
-  });
-  EXPECT_EQ(local->heard,
+  ServeLocally(7, Echo{"x"});
+  ServeLocally(8, UnservedRequest{});
+  EXPECT_EQ(local_->heard,
             (std::vector<std::string>{std::string("7: ") + ToString(RpcError::kRejected),
                                       std::string("8: ") + ToString(RpcError::kUnknownMethod)}));
   EXPECT_EQ(node(1).rpc().counters().unknown_methods, 1U);
@@ -418,16 +380,15 @@ TEST_F(RpcTest, ALocalClientHearsOfErrors) {
 // A handler in coroutines answers with frames only.
 TEST_F(RpcTest, AMethodWithCoroutinesServesNoLocalClient) {
   ServeEcho(1);
-  const auto local = std::make_shared<LocalTexts>();
-  node(1).runtime().Enter(
-      [&] { node(1).rpc().ServeLocally(kFirstClient, 7, Echo{"x"}, std::weak_ptr(local)); });
-  EXPECT_EQ(local->heard,
+  ServeLocally(7, Echo{"x"});
+  EXPECT_EQ(local_->heard,
             std::vector<std::string>{std::string("7: ") + ToString(RpcError::kUnknownMethod)});
 }
 
 // --- dependencies ---
 
 TEST_F(RpcTest, DependenciesTravelWithCallsIntoHandlersAndOn) {
+  const Dependency kOfClient = Dependency::Client(1234567890123);
   Dependency in_handler{};
   node(1).rpc().Handle<Echo>([&](PeerId, const Echo& request) {
     in_handler = node(1).runtime().dependency();
@@ -436,17 +397,16 @@ TEST_F(RpcTest, DependenciesTravelWithCallsIntoHandlersAndOn) {
     return TextReply{request.text};
   });
   Go([&] {
-    client().runtime().set_dependency(Dependency::Client(1234567890123));
+    client().runtime().set_dependency(kOfClient);
     client().rpc().Call(1, Echo{"x"});
   });
-  EXPECT_EQ(DependencyOf(client().sent.at(0).bytes), Dependency::Client(1234567890123));
+  EXPECT_EQ(DependencyOf(client().sent.at(0).bytes), kOfClient);
   Carry(0, 1);
   now_ = 1ms;
   Step(1);
-  EXPECT_EQ(in_handler, Dependency::Client(1234567890123));
-  ASSERT_EQ(node(1).sent.size(), 2U);
-  EXPECT_EQ(DependencyOf(node(1).sent[0].bytes), Dependency::Client(1234567890123));
-  EXPECT_EQ(DependencyOf(node(1).sent[1].bytes), Dependency::Client(1234567890123)) << "the reply";
+  EXPECT_EQ(in_handler, kOfClient);
+  ASSERT_EQ(node(1).sent.size(), 2U) << "a call, and the reply";
+  for (const auto& sent : node(1).sent) EXPECT_EQ(DependencyOf(sent.bytes), kOfClient);
 }
 
 TEST_F(RpcTest, RequestsWithoutADependencyAreBackground) {
@@ -463,16 +423,11 @@ TEST_F(RpcTest, RequestsWithoutADependencyAreBackground) {
   EXPECT_EQ(node(1).rpc().counters().background_requests, 1U);
 }
 
-TEST_F(RpcTest, CallsDescribeThemselves) {
-  const auto call = Call(2, Echo{"x"});
-  EXPECT_EQ(call->Describe(), "RpcEvent Echo -> 2");
-  EXPECT_STREQ(call->Label(), "Echo");
-}
-
-TEST_F(RpcTest, CallsNameTheirPeerAndItsVote) {
+TEST_F(RpcTest, CallsHaveALabelAndTheirPeersVote) {
   ServeEcho(1);
   const auto answered = Call(1, Echo{"x"});
   const auto released = Call(2, Echo{"x"});
+  EXPECT_STREQ(released->Label(), "Echo");
   EXPECT_EQ(DescribePeers(answered->DescribeWait()), "1 pending");
   RoundTrip(1);
   client().runtime().Enter([&] { client().rpc().Release(*released); });

@@ -17,34 +17,24 @@ using testing::Replica;
 TEST(Scheduler, DecidingAnEventDoesNotSwitch) {
   Replica replica;
   const auto event = replica.Make<IntEvent>("go", 1);
-  replica.Spawn("waiter", [&] {
-    event->Wait();
-    replica.log.push_back("woken");
-  });
+  replica.SpawnWaiter("waiter", event);
   replica.Spawn("setter", [&] {
     event->Set(1);
     replica.log.push_back("after Set");
   });
   replica.Run();
-  EXPECT_EQ(replica.log, (Log{"after Set", "woken"}));
+  EXPECT_EQ(replica.log, (Log{"after Set", "waiter ready"}));
 }
 
-TEST(Scheduler, SpawnDoesNotSwitch) {
+TEST(Scheduler, SpawnDoesNotSwitchAndCoroutinesRunInOrderOfCreation) {
   Replica replica;
   replica.Go([&] {
-    replica.runtime.Spawn("child", [&] { replica.log.push_back("child"); });
+    for (const char* name : {"a", "b", "c"}) {
+      replica.runtime.Spawn(name, [&replica, name] { replica.log.push_back(name); });
+    }
     replica.log.push_back("parent");
   });
-  EXPECT_EQ(replica.log, (Log{"parent", "child"}));
-}
-
-TEST(Scheduler, SpawnedCoroutinesRunInOrderOfCreation) {
-  Replica replica;
-  for (const char* name : {"a", "b", "c"}) {
-    replica.Spawn(name, [&replica, name] { replica.log.push_back(name); });
-  }
-  replica.Run();
-  EXPECT_EQ(replica.log, (Log{"a", "b", "c"}));
+  EXPECT_EQ(replica.log, (Log{"parent", "a", "b", "c"}));
 }
 
 TEST(Scheduler, WaitOnADecidedEventLetsNobodyElseRun) {
@@ -63,36 +53,24 @@ TEST(Scheduler, ReadyCoroutinesRunFirstComeFirstServed) {
   Replica replica;
   const auto first = replica.Make<IntEvent>("first", 1);
   const auto second = replica.Make<IntEvent>("second", 1);
-  replica.Spawn("waits on second", [&] {
-    second->Wait();
-    replica.log.push_back("second");
-  });
-  replica.Spawn("waits on first", [&] {
-    first->Wait();
-    replica.log.push_back("first");
-  });
+  replica.SpawnWaiter("second", second);
+  replica.SpawnWaiter("first", first);
   replica.Spawn("setter", [&] {
     first->Set(1);
     second->Set(1);
   });
   replica.Run();
-  EXPECT_EQ(replica.log, (Log{"first", "second"}));
+  EXPECT_EQ(replica.log, (Log{"first ready", "second ready"}));
 }
 
 TEST(Scheduler, WaitersOfOneEventWakeInOrderOfWaiting) {
   Replica replica;
   const auto event = replica.Make<IntEvent>("go", 1);
-  for (const char* name : {"a", "b", "c"}) {
-    replica.Spawn(name, [&replica, &event, name] {
-      EXPECT_EQ(event->Wait(), Outcome::kReady);
-      replica.log.push_back(name);
-    });
-  }
+  for (const char* name : {"a", "b", "c"}) replica.SpawnWaiter(name, event);
   replica.Run();
   EXPECT_TRUE(replica.log.empty());
-  replica.In([&] { event->Set(1); });
-  replica.Run();
-  EXPECT_EQ(replica.log, (Log{"a", "b", "c"}));
+  replica.Do([&] { event->Set(1); });
+  EXPECT_EQ(replica.log, (Log{"a ready", "b ready", "c ready"}));
 }
 
 TEST(Scheduler, TheQueueMayGrowWhileItDrains) {
@@ -182,31 +160,23 @@ TEST(Scheduler, AnEarlierDeadlineReplacesTheWakeUpAskedFor) {
 TEST(Scheduler, TimeoutsExpireByDeadlineThenByRegistration) {
   Replica replica;
   const auto event = replica.Make<IntEvent>("never", 1);
-  const auto wait = [&](const char* name, Duration timeout) {
-    replica.Spawn(name, [&replica, &event, name, timeout] {
-      EXPECT_EQ(event->Wait(timeout), Outcome::kTimedOut);
-      replica.log.push_back(name);
-    });
-  };
-  wait("late", 30ms);
-  wait("early 1", 10ms);
-  wait("middle", 20ms);
-  wait("early 2", 10ms);
-  wait("early 3", 10ms);
+  replica.SpawnWaiter("late", event, 30ms);
+  replica.SpawnWaiter("1", event, 10ms);
+  replica.SpawnWaiter("middle", event, 20ms);
+  replica.SpawnWaiter("2", event, 10ms);
+  replica.SpawnWaiter("3", event, 10ms);
   replica.Run();
   replica.host.now = 100ms;  // one step in which all have expired
   replica.Run();
-  EXPECT_EQ(replica.log, (Log{"early 1", "early 2", "early 3", "middle", "late"}));
+  EXPECT_EQ(replica.log, (Log{"1 timed out", "2 timed out", "3 timed out", "middle timed out",
+                              "late timed out"}));
 }
 
 TEST(Scheduler, ReadyCoroutinesRunBeforeExpiredTimeouts) {
   Replica replica;
   const auto never = replica.Make<IntEvent>("never", 1);
   const auto event = replica.Make<IntEvent>("go", 1);
-  replica.Spawn("times out", [&] {
-    never->Wait(5ms);
-    replica.log.push_back("timed out");
-  });
+  replica.SpawnWaiter("late", never, 5ms);
   replica.Spawn("ready", [&] {
     event->Wait();
     replica.log.push_back("ready");
@@ -215,36 +185,33 @@ TEST(Scheduler, ReadyCoroutinesRunBeforeExpiredTimeouts) {
   });
   replica.Run();
   replica.host.now = 5ms;
-  replica.In([&] { event->Set(1); });
-  replica.Run();
-  EXPECT_EQ(replica.log, (Log{"ready", "yielded", "timed out"}));
+  replica.Do([&] { event->Set(1); });
+  EXPECT_EQ(replica.log, (Log{"ready", "yielded", "late timed out"}));
 }
 
 TEST(Scheduler, ReadinessAtTheInstantOfTheTimeoutWins) {
   Replica replica;
   const auto event = replica.Make<IntEvent>("go", 1);
-  Outcome outcome = Outcome::kFailed;
-  replica.Go([&] { outcome = event->Wait(5ms); });
-  replica.host.now = 5ms;
-  replica.In([&] { event->Set(1); });
+  replica.SpawnWaiter("waiter", event, 5ms);
   replica.Run();
-  EXPECT_EQ(outcome, Outcome::kReady);
+  replica.host.now = 5ms;
+  replica.Do([&] { event->Set(1); });
+  EXPECT_EQ(replica.log, Log{"waiter ready"});
 }
 
+// Expired timeouts are looked at one by one, and only when nothing is runnable.
 TEST(Scheduler, ACoroutineWokenByATimeoutCanStillRescueTheNextOne) {
-  // Expired timeouts are looked at one by one, and only when nothing is runnable.
   Replica replica;
   const auto never = replica.Make<IntEvent>("never", 1);
   const auto event = replica.Make<IntEvent>("go", 1);
-  Outcome outcome = Outcome::kFailed;
   replica.Spawn("rescuer", [&] {
     never->Wait(5ms);
     event->Set(1);
   });
-  replica.Spawn("rescued", [&] { outcome = event->Wait(5ms); });
+  replica.SpawnWaiter("rescued", event, 5ms);
   replica.Run();
   replica.Advance(5ms);
-  EXPECT_EQ(outcome, Outcome::kReady);
+  EXPECT_EQ(replica.log, Log{"rescued ready"});
 }
 
 TEST(Scheduler, AnEndedWaitLeavesNoTimeoutBehind) {
@@ -259,8 +226,7 @@ TEST(Scheduler, AnEndedWaitLeavesNoTimeoutBehind) {
     ended = replica.runtime.Now();
   });
   replica.host.now = 1ms;
-  replica.In([&] { event->Set(1); });
-  replica.Run();
+  replica.Do([&] { event->Set(1); });
   replica.Advance(1s);
   EXPECT_EQ(second, Outcome::kTimedOut);
   EXPECT_EQ(ended, 101ms) << "the first wait's timeout must not end the second wait";
@@ -269,11 +235,9 @@ TEST(Scheduler, AnEndedWaitLeavesNoTimeoutBehind) {
 // A coroutine waits for `awaited` and then logs "done". Nothing waits for `late` any more.
 void ExpectOnlyTheSecondResumes(Replica& replica, const std::shared_ptr<IntEvent>& late,
                                 const std::shared_ptr<IntEvent>& awaited) {
-  replica.In([&] { late->Set(1); });
-  replica.Run();
+  replica.Do([&] { late->Set(1); });
   EXPECT_TRUE(replica.log.empty());
-  replica.In([&] { awaited->Set(1); });
-  replica.Run();
+  replica.Do([&] { awaited->Set(1); });
   EXPECT_EQ(replica.log, Log{"done"});
 }
 
@@ -317,15 +281,12 @@ TEST(Scheduler, WaitingAgainAndAgainOnOneEventKeepsOneWaiter) {
   replica.Advance(10ms);
   EXPECT_EQ(rounds, 10'000);
   EXPECT_LE(EventTestPeer::Waiters(*event), 8U);
-  replica.In([&] { event->Set(1); });
-  replica.Run();
+  replica.Do([&] { event->Set(1); });
   EXPECT_EQ(replica.log, Log{"stopped"});
 }
 
 TEST(Scheduler, AStepThatDoesNotEndIsReported) {
-  RuntimeOptions options;
-  options.resumes_per_step_max = 1000;
-  Replica replica(options);
+  Replica replica({.resumes_per_step_max = 1000});
   replica.Spawn("spinner", [&] {
     for (;;) replica.runtime.Yield();
   });
@@ -339,9 +300,7 @@ TEST(Scheduler, AStepThatDoesNotEndIsReported) {
 }
 
 TEST(Scheduler, TheRunawayGuardCountsEachStepAnew) {
-  RuntimeOptions options;
-  options.resumes_per_step_max = 100;
-  Replica replica(options);
+  Replica replica({.resumes_per_step_max = 100});
   for (int step = 0; step < 10; ++step) {
     replica.Spawn("busy", [&] {
       for (int i = 0; i < 90; ++i) replica.runtime.Yield();

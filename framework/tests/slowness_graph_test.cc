@@ -39,28 +39,11 @@ WaitFacts OnPath(int needed, int total, std::vector<PeerId> peers) {
           .on_path = kTimes};
 }
 
-TEST(SlownessGraph, AWaitForOnePeerOnAPathIsRed) {
+TEST(SlownessGraph, AWaitForOnePeerOrForAllOnAPathIsRed) {
   const GraphEdge edge = OnlyEdge(OnPath(1, 1, {2}));
   EXPECT_EQ(edge.color, EdgeColor::kRed);
-  EXPECT_EQ(edge.from, 0);
-  EXPECT_EQ(edge.to, (std::vector<PeerId>{2}));
-  EXPECT_EQ(edge.coroutine, "round");
-  EXPECT_EQ(edge.event, "event");
-  EXPECT_EQ(edge.waits.count, 4U);
   EXPECT_EQ(edge.waits.mean_ns(), 2'000'000);
-  EXPECT_EQ(edge.waits.worst_ns, 5'000'000);
-}
-
-TEST(SlownessGraph, AWaitForAllOfSeveralPeersIsRed) {
   EXPECT_EQ(OnlyEdge(OnPath(2, 2, {1, 2})).color, EdgeColor::kRed);
-}
-
-TEST(SlownessGraph, AQuorumIsGreen) {
-  const GraphEdge edge = OnlyEdge(OnPath(2, 3, {1, 2}));
-  EXPECT_EQ(edge.color, EdgeColor::kGreen);
-  EXPECT_EQ(edge.needed, 2);
-  EXPECT_EQ(edge.total, 3);
-  EXPECT_EQ(edge.to, (std::vector<PeerId>{1, 2}));
 }
 
 TEST(SlownessGraph, AWaitThatDelaysNoClientIsBackground) {
@@ -121,7 +104,7 @@ TEST(SlownessGraph, WindowsAndReplicasAddUp) {
   EXPECT_EQ(edges[1].from, 1);
 }
 
-TEST(SlownessGraph, TheJsonHasEveryField) {
+TEST(SlownessGraph, AQuorumIsGreenAndTheJsonHasEveryField) {
   SlownessGraph graph(3);
   graph.Add(Facts(OnPath(2, 3, {1, 2})));
   EXPECT_EQ(JsonOf(graph),

@@ -36,11 +36,20 @@ void UseALargeArray() {
   asm volatile("" : : "r"(array.data()) : "memory");  // else an optimiser keeps the one element
 }
 
-TEST(StackOverflowDeathTest, NamesTheCoroutine) {
+// Expects that `body` ends a process of its own with SIGSEGV, and that the process has said this.
+void ExpectFault(void (*body)(), const char* said) {
   ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_EXIT(
       {
         InstallStackOverflowHandler();
+        body();
+      },
+      ::testing::KilledBySignal(SIGSEGV), said);
+}
+
+TEST(StackOverflowDeathTest, NamesTheCoroutine) {
+  ExpectFault(
+      [] {
         Replica replica;
         replica.Spawn("innocent", [&] { replica.runtime.Sleep(1ms); });
         replica.Spawn("bottomless", [&] {
@@ -49,52 +58,38 @@ TEST(StackOverflowDeathTest, NamesTheCoroutine) {
         });
         replica.Run();
       },
-      ::testing::KilledBySignal(SIGSEGV), "stack overflow in coroutine 'bottomless'");
+      "stack overflow in coroutine 'bottomless'");
 }
 
+// -fstack-clash-protection touches every page on the way, so the guard cannot be jumped over.
 TEST(StackOverflowDeathTest, AnArrayLargerThanTheGuardIsCaughtToo) {
-  // -fstack-clash-protection touches every page on the way, so the guard cannot be jumped over.
-  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
-  EXPECT_EXIT(
-      {
-        InstallStackOverflowHandler();
-        Replica replica;
-        replica.Go([] { UseALargeArray(); });
-      },
-      ::testing::KilledBySignal(SIGSEGV), "stack overflow in coroutine 'test'");
+  ExpectFault([] { Replica().Go([] { UseALargeArray(); }); }, "stack overflow in coroutine 'test'");
 }
 
 TEST(StackOverflowDeathTest, AnOrdinaryFaultIsNotCalledAnOverflow) {
-  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
-  EXPECT_EXIT(
-      {
-        InstallStackOverflowHandler();
-        Replica replica;
-        replica.Go([] {
+  ExpectFault(
+      [] {
+        Replica().Go([] {
           std::fputs("about to fault\n", stderr);
           volatile std::uintptr_t nowhere = 64;
           *reinterpret_cast<volatile int*>(nowhere) = 1;
         });
       },
-      ::testing::KilledBySignal(SIGSEGV), "^about to fault\n$");
+      "^about to fault\n$");
 }
 
 TEST(StackOverflowDeathTest, ASignalFromOutsideStillKills) {
-  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
-  EXPECT_EXIT(
-      {
-        InstallStackOverflowHandler();
+  ExpectFault(
+      [] {
         std::raise(SIGSEGV);
         std::fputs("survived", stderr);
       },
-      ::testing::KilledBySignal(SIGSEGV), "^$");
+      "^$");
 }
 
 TEST(Stacks, TwentyThousandCoroutinesMayBeSuspendedAtOnce) {
   constexpr int kCoroutines = 20'000;
-  RuntimeOptions options;
-  options.stack_bytes = 64 * 1024;
-  Replica replica(options);
+  Replica replica({.stack_bytes = 64 * 1024});
   const auto event = replica.Make<IntEvent>("go", 1);
   int woken = 0;
   for (int i = 0; i < kCoroutines; ++i) {
@@ -105,8 +100,7 @@ TEST(Stacks, TwentyThousandCoroutinesMayBeSuspendedAtOnce) {
   }
   replica.Run();
   EXPECT_EQ(woken, 0);
-  replica.In([&] { event->Set(1); });
-  replica.Run();
+  replica.Do([&] { event->Set(1); });
   EXPECT_EQ(woken, kCoroutines);
 }
 
@@ -123,9 +117,7 @@ TEST(Stacks, AreReusedByLaterTasks) {
 }
 
 TEST(Stacks, HaveTheSizeAskedForAndAGuardBelow) {
-  RuntimeOptions options;
-  options.stack_bytes = 100'000;  // not a multiple of a page
-  Replica replica(options);
+  Replica replica({.stack_bytes = 100'000});  // not a multiple of a page
   replica.Go([&] {
     const StackBounds& stack = replica.runtime.scheduler().current()->stack();
     EXPECT_GE(stack.top - stack.bottom, 100'000);
@@ -134,9 +126,7 @@ TEST(Stacks, HaveTheSizeAskedForAndAGuardBelow) {
 }
 
 TEST(Stacks, AnImpossibleStackIsRefusedWithAdvice) {
-  RuntimeOptions options;
-  options.stack_bytes = std::size_t{1} << 47;  // more than there are addresses
-  Replica replica(options);
+  Replica replica({.stack_bytes = std::size_t{1} << 47});  // more than there are addresses
   try {
     replica.Spawn("huge", [] {});
     FAIL() << "such a stack cannot exist";

@@ -126,12 +126,6 @@ TEST_F(StorageTest, AnOperationGoesOnWithoutItsEvent) {
   EXPECT_NO_THROW(Complete(Request().id));
 }
 
-TEST_F(StorageTest, EventsDescribeThemselves) {
-  const auto event = Begin([](Storage& s) { return s.Truncate("log", 3); });
-  EXPECT_EQ(event->Describe(), "DiskEvent truncate of log");
-  EXPECT_STREQ(event->Label(), "disk");
-}
-
 // --- records ---
 
 std::vector<std::string> ReadAll(std::string_view bytes, std::size_t* good = nullptr) {

@@ -6,6 +6,8 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <msgpack.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +35,16 @@ inline constexpr bool kSanitized = false;
 #endif
 
 using Log = std::vector<std::string>;
+
+// The fields of a value that is packed into a report, in their order: ["round",2,true].
+template <typename Packed>
+std::string Fields(const Packed& value) {
+  msgpack::sbuffer bytes;
+  msgpack::pack(bytes, value);
+  std::ostringstream text;
+  text << msgpack::unpack(bytes.data(), bytes.size()).get();
+  return text.str();
+}
 
 // Logs its end: the unwinding of the stack it is on.
 struct Guard {
@@ -78,6 +90,12 @@ class Replica {
   // Runs `body` outside any coroutine, where events may be made and decided.
   void In(const std::function<void()>& body) { runtime.Enter(body); }
 
+  // In, and a step.
+  void Do(const std::function<void()>& body) {
+    In(body);
+    Run();
+  }
+
   template <typename T, typename... Args>
   std::shared_ptr<T> Make(Args&&... args) {
     std::shared_ptr<T> made;
@@ -86,6 +104,13 @@ class Replica {
   }
 
   void Spawn(const char* name, std::function<void()> body) { runtime.Spawn(name, std::move(body)); }
+
+  // Spawns a coroutine that waits on `event`, and logs "NAME OUTCOME" then.
+  void SpawnWaiter(const char* name, std::shared_ptr<Event> event, Duration timeout = kForever) {
+    Spawn(name, [this, name, event = std::move(event), timeout] {
+      log.push_back(name + std::string(" ") + ToString(event->Wait(timeout)));
+    });
+  }
 
   // One step at the present time.
   void Run() { runtime.Run(); }

@@ -28,13 +28,6 @@ class UnfinishedWorkTest : public ::testing::Test {
  protected:
   using Row = std::tuple<std::string, PeerId, std::uint64_t, std::uint64_t>;
 
-  static RuntimeOptions With(RuntimeProbe& probe) {
-    RuntimeOptions options;
-    options.replicas = 4;
-    options.probes = {&probe};
-    return options;
-  }
-
   // The rows that a report has.
   std::vector<Row> Rows() const {
     const auto rows = UnfinishedWork::Read(work_.Report(replica_.runtime));
@@ -46,7 +39,7 @@ class UnfinishedWorkTest : public ::testing::Test {
   }
 
   UnfinishedWork work_;
-  Replica replica_{With(work_)};
+  Replica replica_{RuntimeOptions{.replicas = 4, .probes = {&work_}}};
 };
 
 TEST_F(UnfinishedWorkTest, CoroutinesAreCountedUntilTheyEnd) {

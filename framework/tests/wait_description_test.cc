@@ -43,6 +43,13 @@ WaitDescription Peers(std::initializer_list<WaitDescription::Peer> peers) {
   return wait;
 }
 
+// "2 of 3: 1 yes, 2 pending"
+std::string Text(const Event& event) {
+  const WaitDescription wait = event.DescribeWait();
+  return std::to_string(wait.needed) + " of " + std::to_string(wait.total) + ": " +
+         DescribePeers(wait);
+}
+
 TEST(WaitDescription, PeersAreAscendingAndEachOnce) {
   const WaitDescription wait =
       Peers({{4, Vote::kYes}, {1, Vote::kNo}, {2, Vote::kLost}, {1, Vote::kNo}});
@@ -71,10 +78,7 @@ TEST(WaitDescription, SeveralPeersOfAChildKeepTheirOwnVotes) {
 
 TEST(WaitDescription, ABasicEventIsOneOfOneOfNoPeer) {
   Replica replica;
-  const WaitDescription wait = replica.Make<IntEvent>("votes", 3)->DescribeWait();
-  EXPECT_EQ(wait.needed, 1);
-  EXPECT_EQ(wait.total, 1);
-  EXPECT_TRUE(wait.peers.empty());
+  EXPECT_EQ(Text(*replica.Make<IntEvent>("votes", 3)), "1 of 1: ");
 }
 
 TEST(WaitDescription, ACompoundWaitsOnThePeersOfItsChildren) {
@@ -82,19 +86,12 @@ TEST(WaitDescription, ACompoundWaitsOnThePeersOfItsChildren) {
   const auto one = replica.Make<FakeCall>(1);
   const auto three = replica.Make<FakeCall>(3);
   const auto disk = replica.Make<IntEvent>("disk", 1);
-  std::shared_ptr<AndEvent> both;
-  std::shared_ptr<OrEvent> any;
-  replica.In([&] {
-    both = AndEvent::Of({three, disk, one});
-    any = OrEvent::Of({both, one});
-  });
   one->Set(Vote::kYes);
-  EXPECT_EQ(DescribePeers(both->DescribeWait()), "1 yes, 3 pending");
-  EXPECT_EQ(both->DescribeWait().needed, 3);
-  EXPECT_EQ(both->DescribeWait().total, 3);
-  EXPECT_EQ(DescribePeers(any->DescribeWait()), "1 yes, 3 pending");
-  EXPECT_EQ(any->DescribeWait().needed, 1);
-  EXPECT_EQ(any->DescribeWait().total, 2);
+  replica.In([&] {
+    const auto both = AndEvent::Of({three, disk, one});
+    EXPECT_EQ(Text(*both), "3 of 3: 1 yes, 3 pending");
+    EXPECT_EQ(Text(*OrEvent::Of({both, one})), "1 of 2: 1 yes, 3 pending");
+  });
 }
 
 TEST(WaitDescription, AnAndWithOneChildOnPeersNeedsWhatThisChildNeeds) {
@@ -102,17 +99,12 @@ TEST(WaitDescription, AnAndWithOneChildOnPeersNeedsWhatThisChildNeeds) {
   const auto one = replica.Make<FakeCall>(1);
   const auto two = replica.Make<FakeCall>(2);
   const auto disk = replica.Make<IntEvent>("disk", 1);
-  std::shared_ptr<AndEvent> mixed;
-  std::shared_ptr<AndEvent> all;
   replica.In([&] {
-    mixed = AndEvent::Of({disk, OrEvent::Of({one, two}), disk});
-    all = AndEvent::Of({disk, AndEvent::Of({one, two})});
+    EXPECT_EQ(Text(*AndEvent::Of({disk, OrEvent::Of({one, two}), disk})),
+              "1 of 2: 1 pending, 2 pending");
+    EXPECT_EQ(Text(*AndEvent::Of({disk, AndEvent::Of({one, two})})),
+              "2 of 2: 1 pending, 2 pending");
   });
-  EXPECT_EQ(DescribePeers(mixed->DescribeWait()), "1 pending, 2 pending");
-  EXPECT_EQ(mixed->DescribeWait().needed, 1);
-  EXPECT_EQ(mixed->DescribeWait().total, 2);
-  EXPECT_EQ(all->DescribeWait().needed, 2);
-  EXPECT_EQ(all->DescribeWait().total, 2);
 }
 
 }  // namespace

@@ -19,21 +19,15 @@
 namespace depfast {
 namespace {
 
+using testing::Fields;
 using testing::Replica;
 
 class WaitStatisticsTest : public ::testing::Test {
  protected:
-  static RuntimeOptions With(RuntimeProbe& probe) {
-    RuntimeOptions options;
-    options.replicas = 4;
-    options.probes = {&probe};
-    return options;
-  }
-
   std::vector<WaitRow> Rows() const { return waits_.Rows(replica_.runtime.Now()); }
 
   WaitStatistics waits_;
-  Replica replica_{With(waits_)};
+  Replica replica_{RuntimeOptions{.replicas = 4, .probes = {&waits_}}};
 };
 
 // With clients' requests, which a test answers as it likes.
@@ -81,24 +75,12 @@ TEST_F(WaitStatisticsTest, CountWaitsByCoroutineAndEventLongestFirst) {
   });
   replica_.Run();
   replica_.Advance(4ms);
-  replica_.In([&] { event->Set(1); });
-  replica_.Run();
-  replica_.Advance(21ms);  // at 25 ms the sleeper has slept for 10, and now for 15
-  const auto rows = Rows();
-  ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0].coroutine, "sleeper");
-  EXPECT_EQ(rows[0].event, "timeout");
-  EXPECT_EQ(rows[0].count, 2U);
-  EXPECT_EQ(rows[0].total_ns, 25'000'000) << "the wait that has not ended counts";
-  EXPECT_EQ(rows[0].max_ns, 15'000'000);
-  EXPECT_TRUE(rows[0].peers.empty());
-  EXPECT_EQ(rows[1].coroutine, "voter");
-  EXPECT_EQ(rows[1].event, "votes");
-  EXPECT_EQ(rows[1].needed, 1);
-  EXPECT_EQ(rows[1].total, 1);
-  EXPECT_EQ(rows[1].count, 2U);
-  EXPECT_EQ(rows[1].total_ns, 6'000'000) << "4 ms until it was ready, and 2 ms until a timeout";
-  EXPECT_EQ(rows[1].max_ns, 4'000'000);
+  replica_.Do([&] { event->Set(1); });
+  replica_.Advance(21ms);
+  // At 25 ms the sleeper has slept for 10, and now for 15: the wait that has not ended counts. One
+  // voter waited for 4 ms until the event was ready, and one for 2 ms until a timeout.
+  EXPECT_EQ(Fields(Rows()), R"([["sleeper","timeout",1,1,[],2,25000000,15000000,false,0],)"
+                            R"(["voter","votes",1,1,[],2,6000000,4000000,false,0]])");
 }
 
 TEST_F(WaitStatisticsTest, NameThePeersOfAWait) {
@@ -109,16 +91,8 @@ TEST_F(WaitStatisticsTest, NameThePeersOfAWait) {
   });
   replica_.Run();
   replica_.Advance(9ms);
-  const auto rows = Rows();
-  ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0].coroutine, "asks all");
-  EXPECT_EQ(rows[0].needed, 3);
-  EXPECT_EQ(rows[0].total, 3);
-  EXPECT_EQ(rows[0].peers, (std::vector<PeerId>{1, 2, 3}));
-  EXPECT_EQ(rows[1].coroutine, "asks one");
-  EXPECT_EQ(rows[1].event, "Echo");
-  EXPECT_EQ(rows[1].peers, (std::vector<PeerId>{2}));
-  EXPECT_EQ(rows[1].total_ns, 5'000'000);
+  EXPECT_EQ(Fields(Rows()), R"([["asks all","and",3,3,[1,2,3],1,9000000,9000000,false,0],)"
+                            R"(["asks one","Echo",1,1,[2],1,5000000,5000000,false,0]])");
 }
 
 TEST_F(WaitPathTest, AWaitThatLedToTheAnswerIsOnTheClientsPath) {
@@ -191,15 +165,12 @@ TEST_F(WaitPathTest, AWakerIsFollowedToTheBeginOfTheWait) {
 TEST_F(WaitPathTest, AWaitForManyClientsCountsOnce) {
   replica_.Spawn("serves all", [&] {
     replica_.runtime.Sleep(6ms);
-    Answer(8);
-    Answer(7);
-    Answer(9);
+    for (const std::uint64_t id : {8U, 7U, 9U}) Answer(id);
   });
-  Request(7);
-  replica_.Advance(2ms);
-  Request(8);
-  replica_.Advance(2ms);
-  Request(9);
+  for (const std::uint64_t id : {7U, 8U, 9U}) {
+    Request(id);
+    replica_.Advance(2ms);
+  }
   replica_.Advance(20ms);
   EXPECT_EQ(RowOf("serves all").path_ns, 6'000'000) << "since the first request";
 }
@@ -261,24 +232,13 @@ TEST_F(WaitPathTest, AReportHoldsEveryFieldOfTheRows) {
   replica_.Advance(3ms);
   const auto read = WaitStatistics::Read(waits_.Report(replica_.runtime));
   ASSERT_TRUE(read.has_value());
-  ASSERT_EQ(read->size(), 1U);
-  const WaitRow& row = read->front();
-  EXPECT_EQ(row.coroutine, "asks");
-  EXPECT_EQ(row.event, "Echo");
-  EXPECT_EQ(row.needed, 1);
-  EXPECT_EQ(row.total, 1);
-  EXPECT_EQ(row.peers, (std::vector<PeerId>{1}));
-  EXPECT_EQ(row.count, 1U);
-  EXPECT_EQ(row.total_ns, 3'000'000);
-  EXPECT_EQ(row.max_ns, 3'000'000);
-  EXPECT_TRUE(row.has_dependency);
-  EXPECT_EQ(row.path_ns, 3'000'000);
+  EXPECT_EQ(Fields(*read), R"([["asks","Echo",1,1,[1],1,3000000,3000000,true,3000000]])");
 }
 
 TEST_F(WaitStatisticsTest, AMalformedReportIsRefused) {
-  EXPECT_EQ(WaitStatistics::Read(""), std::nullopt);
-  EXPECT_EQ(WaitStatistics::Read("\x93\x01\x02"), std::nullopt);
-  EXPECT_EQ(WaitStatistics::Read("nonsense"), std::nullopt);
+  for (const char* bytes : {"", "\x93\x01\x02", "nonsense"}) {
+    EXPECT_FALSE(WaitStatistics::Read(bytes).has_value()) << bytes;
+  }
 }
 
 TEST_F(WaitStatisticsTest, CoroutinesThatTheEndUnwindsHaveNoWaits) {

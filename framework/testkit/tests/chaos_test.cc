@@ -1,7 +1,6 @@
 // RunChaos: a dry run leaves no trace, and a failure is shown with its shortest schedule.
 #include "testkit/chaos.h"
 
-#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "failures.h"
 #include "sample.h"
 #include "testkit/client.h"
 #include "testkit/cluster.h"
@@ -54,19 +54,7 @@ class ChaosTest : public testing::Test {
 
   // The failures of RunChaos, as texts.
   static std::vector<std::string> Failures(const Schedule& schedule, const Scenario& scenario) {
-    testing::TestPartResultArray results;
-    {
-      const testing::ScopedFakeTestPartResultReporter reporter(
-          testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
-      RunChaos(schedule, scenario);
-    }
-    std::vector<std::string> texts;
-    for (int i = 0; i < results.size(); ++i) {
-      if (results.GetTestPartResult(i).failed()) {
-        texts.emplace_back(results.GetTestPartResult(i).message());
-      }
-    }
-    return texts;
+    return FailuresOf([&] { RunChaos(schedule, scenario); });
   }
 
  private:

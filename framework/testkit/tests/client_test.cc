@@ -98,13 +98,6 @@ TEST_F(ClientTest, OnlyTheReplicaThatWasAskedAnswers) {
   EXPECT_EQ(ended_[2], "forged") << "this forgery comes from the replica that was asked";
 }
 
-TEST_F(ClientTest, ADeadReplicaAnswersNothing) {
-  cluster_.Crash(0);
-  Call(Echo{"anybody?"}, 50ms);
-  cluster_.RunFor(1s);
-  EXPECT_EQ(ended_, (Strings{"-"}));
-}
-
 TEST_F(ClientTest, MalformedFramesHarmNobody) {
   client_.SendRaw(0, "");
   client_.SendRaw(0, "nonsense");

@@ -66,27 +66,21 @@ TEST(Cluster, FaultsAreInTheHistory) {
             "#3  1.000000 s  done\n");
 }
 
-TEST(Cluster, NotesOfReplicasAreInTheHistory) {
+// The caller hears of a rejection only, and the author would look for the reason in vain.
+TEST(Cluster, NotesOfReplicasAndExceptionsOfHandlersAreInTheHistory) {
   Cluster cluster({.replicas = 2, .seed = 1});
   cluster.Start();
   cluster.RunFor(1s);
   Client client(cluster.simulator());
   client.Call(1, Remark{}, 50ms, [](const std::optional<TextReply>&) {});
   cluster.RunFor(1s);
-  const std::string history = cluster.history().All();
-  EXPECT_TRUE(history.starts_with("#1  1.00")) << history;
-  EXPECT_TRUE(history.ends_with("replica 1 notes: client 1000 asked for this\n")) << history;
-}
-
-// Its caller hears of a rejection only, and the author would look for the reason in vain.
-TEST(Cluster, AHandlersExceptionIsInTheHistory) {
-  Cluster cluster({.replicas = 2, .seed = 1});
-  cluster.Start();
-  Client client(cluster.simulator());
+  const std::string first = cluster.history().All();
+  EXPECT_TRUE(first.starts_with("#1  1.00")) << first;
+  EXPECT_TRUE(first.ends_with("replica 1 notes: client 1000 asked for this\n")) << first;
   client.Call(0, Refuse{}, 50ms, [](const std::optional<TextReply>&) {});
   cluster.RunFor(1s);
-  const std::string history = cluster.history().All();
-  EXPECT_TRUE(history.ends_with("replica 0 notes: the handler of Refuse threw: no\n")) << history;
+  const std::string both = cluster.history().All();
+  EXPECT_TRUE(both.ends_with("replica 0 notes: the handler of Refuse threw: no\n")) << both;
 }
 
 TEST(Cluster, ItsSeedComesFromTheRunsAndItsOwn) {

@@ -177,10 +177,7 @@ TEST(LoadRecorder, AMeanIsOfWhatBeganInItsSlot) {
 
 TEST(LoadRecorder, MeasuresWhatBeganInTheWindow) {
   ByHand load;
-  load.BeginAt(99ms);
-  load.BeginAt(100ms);
-  load.BeginAt(349ms);
-  load.BeginAt(350ms);
+  for (const Time when : {99ms, 100ms, 349ms, 350ms}) load.BeginAt(when);
   for (std::size_t i = 0; i < 4; ++i) load.EndAt(400ms, i, true);
   const LoadResult result = load.ResultAt(1s);
   EXPECT_EQ(result.offered, 2U);
@@ -208,21 +205,13 @@ TEST(LoadRecorder, AnUnansweredOperationCountsFromItsBeginToTheEnd) {
 TEST(LoadRecorder, CountsCompletionsPerSlotWheneverTheyBegan) {
   ByHand load;
   for (int i = 0; i < 6; ++i) load.BeginAt(50ms);
-  load.EndAt(99ms, 0, true);
-  load.EndAt(100ms, 1, true);
-  load.EndAt(199ms, 2, true);
-  load.EndAt(250ms, 3, false);
-  load.EndAt(349ms, 4, true);
-  load.EndAt(350ms, 5, true);
+  const Time ends[] = {99ms, 100ms, 199ms, 250ms, 349ms, 350ms};
+  for (std::size_t i = 0; i < 6; ++i) load.EndAt(ends[i], i, /*ok=*/ends[i] != 250ms);
   const LoadResult result = load.ResultAt(1s);
   EXPECT_EQ(result.offered, 0U);
   EXPECT_EQ(result.completed, 3U);
   EXPECT_EQ(result.completions, (std::vector<std::uint64_t>{2, 0, 1})) << "the last slot is short";
-}
-
-TEST(LoadRecorder, AnEmptySlotIsAZero) {
-  ByHand load;
-  EXPECT_EQ(load.ResultAt(350ms).completions, (std::vector<std::uint64_t>{0, 0, 0}));
+  EXPECT_EQ(ByHand().ResultAt(350ms).completions, (std::vector<std::uint64_t>{0, 0, 0}));
 }
 
 }  // namespace

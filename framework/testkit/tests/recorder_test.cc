@@ -72,6 +72,13 @@ void KeepNotes(Cluster& cluster, int notes, std::size_t bytes = 4) {
   cluster.RunFor(2s);
 }
 
+// A cluster that is recorded.
+class RecorderTest : public testing::Test {
+ protected:
+  const Recorded recorded_;
+  Cluster cluster_{{.replicas = 3, .seed = 1}};
+};
+
 // With everything in it that a recorder hears of.
 std::uint64_t TraceOfAnEventfulRun() {
   ClusterOptions options{.replicas = 3, .seed = 3};
@@ -109,66 +116,57 @@ TEST(Recorder, ChangesNothing) {
   EXPECT_TRUE(recorded.Has({"\"again\":true"})) << "a duplicate";
 }
 
-TEST(Recorder, FollowsAMessage) {
-  const Recorded recorded;
-  Cluster cluster({.replicas = 3, .seed = 1});
-  cluster.Start();
-  KeepNotes(cluster, 1);
-  EXPECT_TRUE(recorded.Has({"\"do\":\"world\"", "\"seed\":", "\"replicas\":3"}));
-  EXPECT_TRUE(recorded.Has({"\"do\":\"method\"", "\"id\":2", "\"name\":\"Store\""}));
-  const std::string sent = recorded.Line({"\"do\":\"send\"", "\"from\":0,\"to\":2"});
+TEST_F(RecorderTest, FollowsAMessage) {
+  cluster_.Start();
+  KeepNotes(cluster_, 1);
+  EXPECT_TRUE(recorded_.Has({"\"do\":\"world\"", "\"seed\":", "\"replicas\":3"}));
+  EXPECT_TRUE(recorded_.Has({"\"do\":\"method\"", "\"id\":2", "\"name\":\"Store\""}));
+  const std::string sent = recorded_.Line({"\"do\":\"send\"", "\"from\":0,\"to\":2"});
   EXPECT_NE(sent.find("\"kind\":\"request\",\"method\":2"), std::string::npos) << sent;
   EXPECT_NE(sent.find("\"dep\":\"client call 1\""), std::string::npos) << sent;
   EXPECT_NE(sent.find(R"("body":"[\"xxxx\"]")"), std::string::npos) << sent;
   for (const char* stage : {"wire", "arrive", "read"}) {
-    EXPECT_TRUE(recorded.Has({std::string("\"do\":\"") + stage + "\"", IdIn(sent) + "}"})) << stage;
+    EXPECT_TRUE(recorded_.Has({std::string("\"do\":\"") + stage + "\"", IdIn(sent) + "}"}))
+        << stage;
   }
-  EXPECT_TRUE(recorded.Has({"\"do\":\"send\"", "\"from\":1000,\"to\":0", "\"method\":1"}));
+  EXPECT_TRUE(recorded_.Has({"\"do\":\"send\"", "\"from\":1000,\"to\":0", "\"method\":1"}));
 }
 
-TEST(Recorder, CutsLongBodiesOff) {
-  const Recorded recorded;
-  Cluster cluster({.replicas = 3, .seed = 1});
-  cluster.Start();
-  KeepNotes(cluster, 1, 100'000);
-  EXPECT_TRUE(recorded.Has({"xxx\\\"... (100000 bytes)]"})) << recorded.All().substr(0, 5000);
-  EXPECT_LT(recorded.Line({"\"do\":\"send\""}).size(), 1000U);
+TEST_F(RecorderTest, CutsLongBodiesOff) {
+  cluster_.Start();
+  KeepNotes(cluster_, 1, 100'000);
+  EXPECT_TRUE(recorded_.Has({"xxx\\\"... (100000 bytes)]"})) << recorded_.All().substr(0, 5000);
+  EXPECT_LT(recorded_.Line({"\"do\":\"send\""}).size(), 1000U);
 }
 
-TEST(Recorder, NamesWhatWasWaitedFor) {
-  const Recorded recorded;
-  Cluster cluster({.replicas = 3, .seed = 1});
-  cluster.Start();
-  cluster.Crash(1);
-  cluster.Crash(2);
-  KeepNotes(cluster, 1);
+TEST_F(RecorderTest, NamesWhatWasWaitedFor) {
+  cluster_.Start();
+  cluster_.Crash(1);
+  cluster_.Crash(2);
+  KeepNotes(cluster_, 1);
   EXPECT_TRUE(
-      recorded.Has({"\"do\":\"wait\"", "\"name\":\"Remember\"", "\"needed\":1,\"total\":2"}));
-  EXPECT_TRUE(recorded.Has({"\"do\":\"wait\"", "\"peers\":\"1 pending, 2 pending\""}));
-  EXPECT_TRUE(recorded.Has({"\"do\":\"woke\"", "\"outcome\":\"timed out\""}));
+      recorded_.Has({"\"do\":\"wait\"", "\"name\":\"Remember\"", "\"needed\":1,\"total\":2"}));
+  EXPECT_TRUE(recorded_.Has({"\"do\":\"wait\"", "\"peers\":\"1 pending, 2 pending\""}));
+  EXPECT_TRUE(recorded_.Has({"\"do\":\"woke\"", "\"outcome\":\"timed out\""}));
 }
 
-TEST(Recorder, FramesToADeadReplicaAreLost) {
-  const Recorded recorded;
-  Cluster cluster({.replicas = 3, .seed = 1});
-  cluster.Start();
-  cluster.Crash(2);
-  KeepNotes(cluster, 1);
-  EXPECT_TRUE(recorded.Has({"\"do\":\"death\"", "\"replica\":2", "\"why\":\"crash\""}));
-  const std::string sent = recorded.Line({"\"do\":\"send\"", "\"from\":0,\"to\":2"});
-  EXPECT_TRUE(recorded.Has({"\"do\":\"lose\"", IdIn(sent) + "}"})) << sent;
+TEST_F(RecorderTest, FramesToADeadReplicaAreLost) {
+  cluster_.Start();
+  cluster_.Crash(2);
+  KeepNotes(cluster_, 1);
+  EXPECT_TRUE(recorded_.Has({"\"do\":\"death\"", "\"replica\":2", "\"why\":\"crash\""}));
+  const std::string sent = recorded_.Line({"\"do\":\"send\"", "\"from\":0,\"to\":2"});
+  EXPECT_TRUE(recorded_.Has({"\"do\":\"lose\"", IdIn(sent) + "}"})) << sent;
 }
 
-TEST(Recorder, KnowsViolationsAndFailures) {
-  const Recorded recorded;
-  Cluster cluster({.replicas = 3, .seed = 1});
-  cluster.Start();
-  cluster.RunFor(5ms);
-  cluster.history().AddViolation(cluster.now(), "good manners", "replica 1 shouts");
+TEST_F(RecorderTest, KnowsViolationsAndFailures) {
+  cluster_.Start();
+  cluster_.RunFor(5ms);
+  cluster_.history().AddViolation(cluster_.now(), "good manners", "replica 1 shouts");
   EXPECT_NONFATAL_FAILURE(ADD_FAILURE() << "that hurts", "that hurts");
-  EXPECT_TRUE(recorded.Has({"\"do\":\"note\"", "\"t\":5000000",
-                            "VIOLATION of good manners: replica 1 shouts\",\"violation\":true"}));
-  EXPECT_EQ(cluster.history().size(), 1U);
+  EXPECT_TRUE(recorded_.Has({"\"do\":\"note\"", "\"t\":5000000",
+                             "VIOLATION of good manners: replica 1 shouts\",\"violation\":true"}));
+  EXPECT_EQ(cluster_.history().size(), 1U);
 }
 
 // Complains of the first step that it hears of.
@@ -188,68 +186,60 @@ class Complainer : public sim::Observer {
   PeerId replica_ = kNobody;
 };
 
-TEST(Recorder, AViolationHasTheReplicaThatItsCheckerHearsOf) {
-  const Recorded recorded;
-  Cluster cluster({.replicas = 3, .seed = 1});
-  Complainer complainer(cluster.history());
-  cluster.simulator().AddObserver(&complainer);
-  cluster.Start();
-  cluster.RunFor(5ms);
+TEST_F(RecorderTest, AViolationHasTheReplicaThatItsCheckerHearsOf) {
+  Complainer complainer(cluster_.history());
+  cluster_.simulator().AddObserver(&complainer);
+  cluster_.Start();
+  cluster_.RunFor(5ms);
   ASSERT_NE(complainer.replica(), kNobody);
   const std::string replica = std::to_string(complainer.replica());
-  EXPECT_TRUE(recorded.Has({"there is a step\",\"violation\":true,\"replica\":" + replica + "}"}));
+  EXPECT_TRUE(recorded_.Has({"there is a step\",\"violation\":true,\"replica\":" + replica + "}"}));
 }
 
-TEST(Recorder, AViolationHasItsFrameAndTheStepsBeforeIt) {
-  const Recorded recorded;
-  Cluster cluster({.replicas = 3, .seed = 1});
+TEST_F(RecorderTest, AViolationHasItsFrameAndTheStepsBeforeIt) {
   {
     FrameHeader header;
     header.kind = FrameKind::kReply;
     header.method = 7;
     header.call = 3;
     const auto frame = std::make_shared<const std::string>(EncodeFrame(header, std::string()));
-    const History::FrameScope scope(&cluster.history(), frame);
-    cluster.history().AddViolation(cluster.now(), "good manners", "replica 1 shouts",
-                                   {{2, 1ms, true, "It was shouted at."}});
+    const History::FrameScope scope(&cluster_.history(), frame);
+    cluster_.history().AddViolation(cluster_.now(), "good manners", "replica 1 shouts",
+                                    {{2, 1ms, true, "It was shouted at."}});
   }
-  cluster.history().AddViolation(cluster.now(), "good manners", "replica 2 shouts");
-  EXPECT_TRUE(recorded.Has({"replica 1 shouts\",\"violation\":true,",
-                            "\"frame\":{\"kind\":\"reply\",\"method\":7,\"call\":\"3\"}",
-                            "\"earlier\":[{\"replica\":2,\"at\":1000000,\"read\":true,"
-                            "\"why\":\"It was shouted at.\"}]}"}));
-  EXPECT_TRUE(recorded.Has({"replica 2 shouts\",\"violation\":true}"}));
+  cluster_.history().AddViolation(cluster_.now(), "good manners", "replica 2 shouts");
+  EXPECT_TRUE(recorded_.Has({"replica 1 shouts\",\"violation\":true,",
+                             "\"frame\":{\"kind\":\"reply\",\"method\":7,\"call\":\"3\"}",
+                             "\"earlier\":[{\"replica\":2,\"at\":1000000,\"read\":true,"
+                             "\"why\":\"It was shouted at.\"}]}"}));
+  EXPECT_TRUE(recorded_.Has({"replica 2 shouts\",\"violation\":true}"}));
 }
 
-TEST(Recorder, KnowsWhatATestHasJudged) {
-  const Recorded recorded;
-  Cluster cluster({.replicas = 3, .seed = 1});
+TEST_F(RecorderTest, KnowsWhatATestHasJudged) {
   RecordJudged({"good manners", 1, 2ms});
   RecordJudged({.rule = "it is slow", .at = 1ms});
-  EXPECT_TRUE(recorded.Has(
+  EXPECT_TRUE(recorded_.Has(
       {"\"do\":\"judged\"", "\"rule\":\"good manners\",\"at\":2000000,\"replica\":1}"}));
-  EXPECT_TRUE(recorded.Has({"\"rule\":\"it is slow\",\"at\":1000000}"}));
+  EXPECT_TRUE(recorded_.Has({"\"rule\":\"it is slow\",\"at\":1000000}"}));
 }
 
-TEST(Recorder, WritesWhatATestTellsOfItsRun) {
-  const Recorded recorded;
-  Cluster cluster({.replicas = 3, .seed = 1});
-  ASSERT_NE(cluster.recorder(), nullptr);
-  cluster.recorder()->Add(Recorder::Operation{.client = 4,
-                                              .begin = 1ms,
-                                              .end = 3ms,
-                                              .command = "GET x",
-                                              .reply = "\"1\"",
-                                              .is_marked = true});
-  cluster.recorder()->Add(Recorder::Operation{.begin = 2ms, .command = "SET x 1"});
-  cluster.recorder()->Add(Recorder::Mark{
+TEST_F(RecorderTest, WritesWhatATestTellsOfItsRun) {
+  ASSERT_NE(cluster_.recorder(), nullptr);
+  cluster_.recorder()->Add(Recorder::Operation{.client = 4,
+                                               .begin = 1ms,
+                                               .end = 3ms,
+                                               .command = "GET x",
+                                               .reply = "\"1\"",
+                                               .is_marked = true});
+  cluster_.recorder()->Add(Recorder::Operation{.begin = 2ms, .command = "SET x 1"});
+  cluster_.recorder()->Add(Recorder::Mark{
       .at = 2ms, .replica = 1, .text = "voter 2 says no", .vote = "no", .is_wrong = false});
   EXPECT_TRUE(
-      recorded.Has({"\"do\":\"operation\"", "\"client\":4,\"begin\":1000000,\"end\":3000000",
-                    R"("command":"GET x","reply":"\"1\"","marked":true)"}));
-  EXPECT_TRUE(recorded.Has({"\"begin\":2000000,\"end\":null", "\"marked\":false"}));
-  EXPECT_TRUE(recorded.Has({"\"do\":\"mark\"", "\"at\":2000000,\"replica\":1",
-                            "\"text\":\"voter 2 says no\",\"vote\":\"no\",\"wrong\":false"}));
+      recorded_.Has({"\"do\":\"operation\"", "\"client\":4,\"begin\":1000000,\"end\":3000000",
+                     R"("command":"GET x","reply":"\"1\"","marked":true)"}));
+  EXPECT_TRUE(recorded_.Has({"\"begin\":2000000,\"end\":null", "\"marked\":false"}));
+  EXPECT_TRUE(recorded_.Has({"\"do\":\"mark\"", "\"at\":2000000,\"replica\":1",
+                             "\"text\":\"voter 2 says no\",\"vote\":\"no\",\"wrong\":false"}));
 }
 
 TEST(Recorder, ARunThatIsNotRecordedHasNoRecorder) {

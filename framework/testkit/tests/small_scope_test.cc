@@ -1,7 +1,6 @@
 // Small scopes of a toy: a replica that keeps a value on its backup, with a planted bug.
 #include "testkit/small_scope.h"
 
-#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -16,6 +15,7 @@
 #include "depfast/rpc.h"
 #include "depfast/runtime.h"
 #include "depfast/storage.h"
+#include "failures.h"
 #include "sim/step_host.h"
 #include "support/echo.h"
 #include "testkit/choice_points.h"
@@ -95,12 +95,7 @@ const Deviations kAll = {
 
 ExploredRun DryRunOf(const FaultPlan& plan, const Deviations& deviations, int puts) {
   ScopedRun run(plan);
-  testing::TestPartResultArray failures;
-  {
-    const testing::ScopedFakeTestPartResultReporter reporter(
-        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures);
-    RunToy(run, deviations, puts);
-  }
+  FailuresOf([&] { RunToy(run, deviations, puts); });
   return run.result();  // the bug does not end this exploration
 }
 
@@ -155,23 +150,13 @@ class ExploreScopeTest : public testing::Test {
 
   // The failures of an exploration of losses, as texts.
   std::vector<std::string> Failures() {
-    testing::TestPartResultArray results;
-    {
-      const testing::ScopedFakeTestPartResultReporter reporter(
-          testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
+    return FailuresOf([&] {
       result_ =
           ExploreScope({.bound = {.deviations = 3}, .runs_max = kEveryRun}, [&](ScopedRun& run) {
             ++runs_;
             RunToy(run, kLossesAlone);
           });
-    }
-    std::vector<std::string> texts;
-    for (int i = 0; i < results.size(); ++i) {
-      if (results.GetTestPartResult(i).failed()) {
-        texts.emplace_back(results.GetTestPartResult(i).message());
-      }
-    }
-    return texts;
+    });
   }
 
   ScopeResult result_;

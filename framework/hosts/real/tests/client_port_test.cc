@@ -103,18 +103,7 @@ class ClientPortTest : public testing::Test {
     return lines != nullptr;
   }
 
-  Descriptor Connect() const {
-    Descriptor socket = Checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
-    const sockaddr_in address = Resolve(endpoint_);
-    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-    if (connect(socket.get(), generic, sizeof address) != 0) ThrowErrno("connect");
-    return socket;
-  }
-
-  static void Say(const Descriptor& socket, const std::string& text) {
-    ASSERT_EQ(send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(text.size()));
-  }
+  Descriptor Connect() const { return ConnectTo(endpoint_); }
 
   // The bytes that the client can read now; "(end)" once the port has closed the connection.
   static std::string Heard(const Descriptor& socket) {
@@ -137,6 +126,18 @@ class ClientPortTest : public testing::Test {
     });
   }
 
+  // Turns the loop until the client has heard this, and nothing else.
+  void ExpectHeard(const Descriptor& client, const std::string& expected) {
+    std::string heard;
+    EXPECT_TRUE(TurnUntil([&] {
+      heard += Heard(client);
+      return heard == expected;
+    })) << heard;
+  }
+  bool TurnUntilConnections(std::size_t count) {
+    return TurnUntil([&] { return port_->connections() == count; });
+  }
+
   NetworkCounters counters_;
   const std::string disk_failure_;
   EventLoop loop_;
@@ -152,67 +153,59 @@ class ClientPortTest : public testing::Test {
 TEST_F(ClientPortTest, ClosesAllConnectionsAndAcceptsNewOnes) {
   answers_ = false;
   const Descriptor waiting = Connect();
-  Say(waiting, "a\n");
+  SendText(waiting, "a\n");
   ASSERT_TRUE(TurnUntil([&] { return unanswered_.size() == 1; }));
   port_->CloseAll();
   EXPECT_EQ(port_->connections(), 0u);
-  EXPECT_TRUE(TurnUntil([&] { return Heard(waiting) == "(end)"; }));
+  ExpectHeard(waiting, "(end)");
   EXPECT_FALSE(Send(unanswered_[0].first, "too late"));
   answers_ = true;
   const Descriptor fresh = Connect();
-  Say(fresh, "b\n");
-  EXPECT_TRUE(TurnUntil([&] { return Heard(fresh) == "re: b\n"; }));
+  SendText(fresh, "b\n");
+  ExpectHeard(fresh, "re: b\n");
 }
 
-TEST_F(ClientPortTest, ServesEachClientItsOwnAnswers) {
-  const Descriptor one = Connect();
-  const Descriptor two = Connect();
-  Say(one, "a\nb\n");
-  Say(two, "c\n");
-  std::string first;
-  std::string second;
-  EXPECT_TRUE(TurnUntil([&] {
-    first += Heard(one);
-    second += Heard(two);
-    return first == "re: a\nre: b\n" && second == "re: c\n";
-  })) << first
-      << second;
+TEST_F(ClientPortTest, ServesEachClientItsOwnAnswersAndForgetsThoseThatVanish) {
+  Descriptor one = Connect();
+  Descriptor two = Connect();
+  SendText(one, "a\nb\n");
+  SendText(two, "c\n");
+  ExpectHeard(one, "re: a\nre: b\n");
+  ExpectHeard(two, "re: c\n");
   EXPECT_EQ(port_->connections(), 2u);
+  EXPECT_EQ(connections_, (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(left_, std::string("re: a\nre: b\nre: c\n").size());
+  one.Close();
+  EXPECT_TRUE(TurnUntilConnections(1));
+  two.Close();
+  EXPECT_TRUE(TurnUntilConnections(0));
 }
 
 TEST_F(ClientPortTest, AClientThatHasSaidAllGetsItsAnswersBeforeTheEnd) {
   answers_ = false;
   const Descriptor client = Connect();
-  Say(client, "a\n");
+  SendText(client, "a\n");
   shutdown(client.get(), SHUT_WR);
   ASSERT_TRUE(TurnUntil([&] { return unanswered_.size() == 1; }));
   EXPECT_EQ(port_->connections(), 1u);
   Send(unanswered_[0].first, "late");
-  std::string heard;
-  EXPECT_TRUE(TurnUntil([&] {
-    heard += Heard(client);
-    return heard == "late\n(end)";
-  })) << heard;
+  ExpectHeard(client, "late\n(end)");
   EXPECT_EQ(port_->connections(), 0u);
   EXPECT_FALSE(Send(unanswered_[0].first, "too late"));
 }
 
 TEST_F(ClientPortTest, AConversationThatIsOverIsClosed) {
   Descriptor client = Connect();
-  Say(client, "a\nbye\nb\n");
-  std::string heard;
-  EXPECT_TRUE(TurnUntil([&] {
-    heard += Heard(client);
-    return heard == "re: a\n(end)";
-  })) << heard;
+  SendText(client, "a\nbye\nb\n");
+  ExpectHeard(client, "re: a\n(end)");
   client.Close();
-  EXPECT_TRUE(TurnUntil([&] { return port_->connections() == 0; }));
+  EXPECT_TRUE(TurnUntilConnections(0));
 }
 
 // A reset would take away the answers that the client has not read.
 TEST_F(ClientPortTest, AClientThatIsStillSendingAtTheEndGetsItsAnswers) {
   Descriptor client = Connect();
-  Say(client, "a\nbye\n");
+  SendText(client, "a\nbye\n");
   const std::string more(1 << 20, 'x');
   std::size_t sent = 0;
   ASSERT_TRUE(TurnUntil([&] {
@@ -224,16 +217,7 @@ TEST_F(ClientPortTest, AClientThatIsStillSendingAtTheEndGetsItsAnswers) {
   EXPECT_EQ(Heard(client), "(end)");
   EXPECT_EQ(port_->connections(), 1u);
   client.Close();
-  EXPECT_TRUE(TurnUntil([&] { return port_->connections() == 0; }));
-}
-
-TEST_F(ClientPortTest, ConnectionsAreNumbered) {
-  const Descriptor one = Connect();
-  const Descriptor two = Connect();
-  Say(one, "a\n");
-  Say(two, "b\n");
-  ASSERT_TRUE(TurnUntil([&] { return port_->connections() == 2; }));
-  EXPECT_EQ(connections_, (std::vector<std::int64_t>{1, 2}));
+  EXPECT_TRUE(TurnUntilConnections(0));
 }
 
 TEST_F(ClientPortTest, NoMoreIsReadThanTheConversationWants) {
@@ -241,9 +225,9 @@ TEST_F(ClientPortTest, NoMoreIsReadThanTheConversationWants) {
   const Descriptor client = Connect();
   std::string lines;
   for (int i = 0; i < 100; ++i) lines += "x\n";
-  Say(client, lines);
+  SendText(client, lines);
   ASSERT_TRUE(TurnUntil([&] { return unanswered_.size() == 100; }));
-  Say(client, "one more\n");
+  SendText(client, "one more\n");
   const std::uint64_t reads = counters_.reads.value();
   for (int turn = 0; turn < 100; ++turn) {
     TurnUntil([] { return true; });
@@ -273,13 +257,6 @@ TEST_F(ClientPortTest, AClientThatDoesNotReadIsReadFromNoMore) {
   EXPECT_EQ(port_->connections(), 1u);
 }
 
-TEST_F(ClientPortTest, TellsTheConversationWhatHasLeft) {
-  const Descriptor client = Connect();
-  Say(client, "a\nb\n");
-  EXPECT_TRUE(TurnUntil([&] { return left_ > 0; }));
-  EXPECT_EQ(left_, std::string("re: a\nre: b\n").size());
-}
-
 TEST_F(ClientPortTest, DelayedAnswersComeInTheirOrderBeforeTheEnd) {
   std::vector<std::pair<PeerId, std::string>> delayed;
   port_->set_delay([&](PeerId client, std::string& answers) {
@@ -287,17 +264,13 @@ TEST_F(ClientPortTest, DelayedAnswersComeInTheirOrderBeforeTheEnd) {
     return true;
   });
   const Descriptor client = Connect();
-  Say(client, "a\n");
+  SendText(client, "a\n");
   ASSERT_TRUE(TurnUntil([&] { return delayed.size() == 1; }));
-  Say(client, "b\nbye\n");
+  SendText(client, "b\nbye\n");
   ASSERT_TRUE(TurnUntil([&] { return delayed.size() == 2; }));
   EXPECT_EQ(Heard(client), "");
   for (const auto& [to, answers] : delayed) port_->Arrive(to, answers);
-  std::string heard;
-  EXPECT_TRUE(TurnUntil([&] {
-    heard += Heard(client);
-    return heard == "re: a\nre: b\n(end)";
-  })) << heard;
+  ExpectHeard(client, "re: a\nre: b\n(end)");
   port_->CloseAll();
   port_->Arrive(delayed[0].first, "too late");
 }
@@ -312,7 +285,7 @@ class ClientPortWithLimits : public ClientPortTest {
   Descriptor NotReading() {
     Descriptor client = Connect();
     answers_ = false;
-    Say(client, "x\n");
+    SendText(client, "x\n");
     TurnUntil([&] { return unanswered_.size() == 1; });
     for (int i = 0; i < 100; ++i) Send(unanswered_[0].first, std::string(1 << 20, 'x'));
     TurnUntil([] { return true; });
@@ -353,15 +326,6 @@ TEST_F(ClientPortWithLimits, AClientThatReadsIsNotHoweverSlowly) {
     }));
     ASSERT_EQ(port_->connections(), 1u);
   }
-}
-
-TEST_F(ClientPortTest, AClientThatVanishesIsForgotten) {
-  {
-    const Descriptor client = Connect();
-    Say(client, "a\n");
-    ASSERT_TRUE(TurnUntil([&] { return port_->connections() == 1; }));
-  }
-  EXPECT_TRUE(TurnUntil([&] { return port_->connections() == 0; }));
 }
 
 }  // namespace

@@ -35,18 +35,6 @@ struct ConnectedPair {
   Connection b;
 };
 
-TEST(Connection, FramesQueuedTogetherLeaveInOneSystemCall) {
-  ConnectedPair pair;
-  for (FrameId id = 1; id <= 50; ++id) pair.queue.Push(id, MakeBytes(std::to_string(id)));
-  pair.a.Write(pair.queue, pair.scratch);
-  EXPECT_EQ(pair.counters.writes.value(), 1u);
-  EXPECT_EQ(pair.counters.frames_out.value(), 50u);
-  const auto frames = pair.ReceiveAtB();
-  ASSERT_EQ(frames.size(), 50u);
-  EXPECT_EQ(frames.front(), "1");
-  EXPECT_EQ(frames.back(), "50");
-}
-
 TEST(Connection, AFullSocketKeepsTheRestUntilItIsWritableAgain) {
   ConnectedPair pair;
   const std::string large(300'000, 'L');

@@ -179,13 +179,6 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(ENOSPC, EIO, EROFS)),
     NameOf);
 
-TEST(DiskFailure, IsToldInWords) {
-  EXPECT_EQ(ToString({DiskOperation::kWrite, "store.log", ENOSPC}),
-            "cannot write store.log: No space left on device");
-  EXPECT_EQ(ToString({DiskOperation::kSync, "store.log", EIO}),
-            "cannot sync store.log: Input/output error");
-}
-
 TEST(DiskFailure, EndsWithRoomUnlessASyncHasFailed) {
   EXPECT_TRUE(EndsWithRoom({DiskOperation::kWrite, "log", ENOSPC}));
   EXPECT_TRUE(EndsWithRoom({DiskOperation::kCreate, "log", EDQUOT}));

@@ -48,17 +48,6 @@ TEST(FrameReader, AStreamCutAtEveryByteGivesTheSameFrames) {
   }
 }
 
-TEST(FrameReader, OneByteAtATime) {
-  FrameReader reader(kMaxFrameBytes);
-  const std::string stream = Framed("alpha") + Framed("beta");
-  std::vector<std::string> got;
-  for (const char byte : stream) {
-    Feed(reader, std::string(1, byte));
-    for (auto& frame : TakeAll(reader)) got.push_back(frame);
-  }
-  EXPECT_EQ(got, (std::vector<std::string>{"alpha", "beta"}));
-}
-
 TEST(FrameReader, AFrameOfTheLargestSizePassesAndOneByteMoreBreaksTheStream) {
   const std::string largest(kMaxFrameBytes, 'L');
   FrameReader reader(kMaxFrameBytes);
@@ -77,12 +66,6 @@ TEST(FrameReader, AClaimedLengthAllocatesNothing) {
   const auto length = EncodeLength(kMaxFrameBytes);
   Feed(reader, std::string(length.begin(), length.end()));
   EXPECT_LT(reader.Room().size(), kMaxFrameBytes / 16);
-}
-
-TEST(FrameReader, TextThatIsNoFrameIsAnAbsurdLength) {
-  FrameReader reader(kMaxFrameBytes);
-  Feed(reader, "GET / HTTP/1.1\r\n");
-  EXPECT_TRUE(reader.broken());
 }
 
 TEST(FrameReader, ManyFramesWrapTheBufferUnharmed) {

@@ -132,22 +132,16 @@ TEST_F(OneNode, AClientMayBringItsIdAndANewConnectionReplacesTheOld) {
   EXPECT_EQ(young->Receive(kPatience), "to the new one");
 }
 
-TEST_F(OneNode, AFrameForAClientThatIsGoneIsDroppedAndCounted) {
+TEST_F(OneNode, AClientThatResetsItsConnectionIsNoNewsAndItsFramesAreDropped) {
   auto client = MakeClient();
   const PeerId id = client->id();
-  client.reset();
-  ASSERT_TRUE(TurnUntil([&] { return node->network->connections() == 0; }));
-  node->Send(id, "too late");
-  EXPECT_EQ(node->counters.dropped_frames.value(), 1u);
-}
-
-TEST_F(OneNode, AClientThatResetsItsConnectionIsNoNews) {
-  auto client = MakeClient();
   const linger at_once = {1, 0};
   setsockopt(client->fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   client.reset();
   ASSERT_TRUE(TurnUntil([&] { return node->network->connections() == 0; }));
   EXPECT_EQ(node->log, std::vector<std::string>{});
+  node->Send(id, "too late");
+  EXPECT_EQ(node->counters.dropped_frames.value(), 1u);
 }
 
 TEST_F(OneNode, AnOversizeFrameClosesThatConnectionOnly) {
@@ -174,12 +168,8 @@ TEST_F(OneNode, GarbageInsteadOfAGreetingClosesTheConnection) {
       EncodeHello({kNobody, 3}),                        // expects another replica
   };
   for (std::size_t i = 0; i < garbage.size(); ++i) {
-    Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const auto address = Resolve(endpoint);
-    ASSERT_EQ(connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
-              0);
-    ASSERT_EQ(send(socket.get(), garbage[i].data(), garbage[i].size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(garbage[i].size()));
+    const Descriptor socket = ConnectTo(endpoint);
+    SendText(socket, garbage[i]);
     ASSERT_TRUE(TurnUntil([&] { return node->counters.malformed.value() == i + 1; })) << i;
     EXPECT_EQ(node->network->connections(), 0u) << i;
   }
@@ -188,9 +178,7 @@ TEST_F(OneNode, GarbageInsteadOfAGreetingClosesTheConnection) {
 
 TEST_F(OneNode, AConnectionThatNeverGreetsIsClosedInTime) {
   const auto client = MakeClient();
-  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const auto address = Resolve(endpoint);
-  ASSERT_EQ(connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const Descriptor socket = ConnectTo(endpoint);
   ASSERT_TRUE(TurnUntil([&] { return node->network->connections() == 2; }));
   EXPECT_NE(node->network->NextDeadline(), kNever);
   node->network->OnTime(node->network->NextDeadline());
@@ -253,9 +241,14 @@ class TwoNodes : public testing::Test {
     });
   }
 
-  bool TurnUntilConnected() {
-    return TurnUntil([&] { return node0->counters.connected.value() == 1; });
+  // Until node 0 has connected `times` times.
+  bool TurnUntilConnected(std::uint64_t times = 1) {
+    return TurnUntil([&] { return node0->counters.connected.value() == times; });
   }
+  bool TurnUntilLost(std::uint64_t times) {
+    return TurnUntil([&] { return node0->counters.lost.value() >= times; });
+  }
+  void RestartNode1() { node1.emplace(1, replicas, Listen(replicas[1])); }
 
   std::vector<Endpoint> replicas;
   std::optional<Node> node0;
@@ -317,11 +310,11 @@ TEST_F(TwoNodes, APeerThatDoesNotReadIsHeldForUpToTheBound) {
 TEST_F(TwoNodes, APeerThatIsDownIsReconnectedToAndFindsTheLatestFrames) {
   ASSERT_TRUE(TurnUntilConnected());
   node1.reset();
-  ASSERT_TRUE(TurnUntil([&] { return node0->counters.lost.value() >= 2; })) << "it did not retry";
+  ASSERT_TRUE(TurnUntilLost(2)) << "it did not retry";
   for (int i = 0; i < 100; ++i) node0->Send(1, std::to_string(1000 + i) + std::string(996, 'x'));
   EXPECT_LE(node0->network->HeldBytes(1), 10'000u);
   EXPECT_EQ(node0->counters.dropped_frames.value(), 90u);
-  node1.emplace(1, replicas, Listen(replicas[1]));
+  RestartNode1();
   ASSERT_TRUE(TurnUntil([&] { return node1->arrivals.size() == 10; }));
   EXPECT_EQ(node1->arrivals.front().bytes.substr(0, 4), "1090") << "old frames were not dropped";
   node1->Send(0, "back");
@@ -333,9 +326,9 @@ TEST_F(TwoNodes, ALostConnectionIsNewsOnce) {
   EXPECT_EQ(node0->links, (std::vector<std::string>{"1 is up"}));
   node1.reset();
   // Attempts to connect that fail are no news.
-  ASSERT_TRUE(TurnUntil([&] { return node0->counters.lost.value() >= 3; }));
+  ASSERT_TRUE(TurnUntilLost(3));
   EXPECT_EQ(node0->links, (std::vector<std::string>{"1 is up", "1 is lost"}));
-  node1.emplace(1, replicas, Listen(replicas[1]));
+  RestartNode1();
   ASSERT_TRUE(TurnUntil([&] { return node0->links.size() == 3; }));
   EXPECT_EQ(node0->links.back(), "1 is up");
 }
@@ -345,7 +338,7 @@ TEST_F(TwoNodes, ANetworkOutOfServiceIsLostToItsPeersAndComesBack) {
   node1->Send(0, "queued");
   node1->network->TakeOutOfService();
   EXPECT_EQ(node1->network->connections(), 0u);
-  ASSERT_TRUE(TurnUntil([&] { return node0->counters.lost.value() >= 8; }));
+  ASSERT_TRUE(TurnUntilLost(8));
   EXPECT_EQ(node0->links.back(), "1 is lost");
   EXPECT_EQ(node0->arrivals, std::vector<Arrival>{});
   EXPECT_LE(node0->log.size(), 2u) << "failed attempts are no news";
@@ -365,9 +358,9 @@ TEST_F(TwoNodes, AFrameCutByALostConnectionDoesNotSpoilTheNextOne) {
   }
   ASSERT_GT(node0->network->HeldBytes(1) % large.size(), 0u) << "no frame is partly written";
   node1.reset();
-  ASSERT_TRUE(TurnUntil([&] { return node0->counters.lost.value() >= 1; }));
-  node1.emplace(1, replicas, Listen(replicas[1]));
-  ASSERT_TRUE(TurnUntil([&] { return node0->counters.connected.value() == 2; }));
+  ASSERT_TRUE(TurnUntilLost(1));
+  RestartNode1();
+  ASSERT_TRUE(TurnUntilConnected(2));
   node0->Send(1, "intact");
   ASSERT_TRUE(TurnUntil([&] { return !node1->arrivals.empty(); }));
   EXPECT_EQ(node1->arrivals, (std::vector<Arrival>{{0, "intact"}}));

@@ -28,14 +28,8 @@ const Identity kSelf{"abc", 1, 3};
 
 IoRequest Request(Kind kind, const std::string& file, const std::string& text = "",
                   const std::string& to = "") {
-  IoRequest request;
-  request.kind = kind;
-  request.file = file;
-  request.to = to;
-  request.data = MakeBytes(text);
-  request.sync = kind != Kind::kRead;
-  request.length = IoRequest::kToTheEnd;
-  return request;
+  const bool sync = kind != Kind::kRead;
+  return {0, kind, sync, file, to, /*offset=*/0, IoRequest::kToTheEnd, MakeBytes(text)};
 }
 
 IoRequest Truncation(const std::string& file, std::uint64_t length) {
@@ -75,13 +69,6 @@ class PromisedDisk : public testing::Test {
 };
 
 constexpr const char* kLost = "the disk has lost what this replica had promised: ";
-
-TEST_F(PromisedDisk, StartsOnWhatItHasLeft) {
-  Run({Request(Kind::kAppend, "log", "one"), Request(Kind::kAppend, "snapshot", "state")});
-  Run({Request(Kind::kAppend, "log", "two")});
-  EXPECT_EQ(Refusal(), "");
-  EXPECT_EQ(memory_.Contents("log"), "onetwo");
-}
 
 TEST_F(PromisedDisk, RefusesEachKindOfLoss) {
   const std::vector<std::pair<std::function<void()>, std::string>> losses = {

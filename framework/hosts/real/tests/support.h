@@ -2,6 +2,7 @@
 // only a failure reaches.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -69,6 +70,20 @@ inline std::pair<Descriptor, Endpoint> ListenAnywhere() {
   Descriptor listener = Listen({"127.0.0.1", 0});
   const std::uint16_t port = PortOf(listener.get());
   return {std::move(listener), Endpoint{"127.0.0.1", port}};
+}
+
+// A socket that is connected to `endpoint`, and has said nothing.
+inline Descriptor ConnectTo(const Endpoint& endpoint) {
+  Descriptor socket = Checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
+  const sockaddr_in address = Resolve(endpoint);
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  if (connect(socket.get(), generic, sizeof address) != 0) ThrowErrno("connect");
+  return socket;
+}
+
+inline void SendText(const Descriptor& socket, const std::string& text) {
+  ASSERT_EQ(send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(text.size()));
 }
 
 }  // namespace depfast::real

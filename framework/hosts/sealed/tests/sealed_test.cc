@@ -52,6 +52,31 @@ SealedOptions Program(const std::string& name, int perturb = 0) {
 
 bool HasLayer(Layer layer) { return sealed::LayersOfThisMachine().Has(layer); }
 
+// For the names of tests.
+std::string LettersOf(std::string text) {
+  std::erase_if(text, [](char each) { return std::isalpha(each) == 0; });
+  return text;
+}
+
+sim::BackendFactory WellInThisProcess() {
+  return sim::InProcessReplicas(
+      [](Runtime& runtime) { return std::make_unique<WellBehaved>(runtime); });
+}
+
+template <typename Request>
+Bytes FrameOf(CallId call, const Request& request) {
+  return MakeBytes(EncodeFrame(
+      {FrameKind::kRequest, Request::kMethod, call, Dependency::Client(call)}, request));
+}
+
+// The text of an answer, or what is wrong with it.
+std::string AnswerIn(const Bytes& bytes) {
+  std::string error;
+  const auto frame = DecodeFrame(*bytes, error);
+  const auto reply = DecodeBody<TextReply>(frame->body, error);
+  return reply ? reply->text : error;
+}
+
 std::size_t OpenDescriptors() {
   const auto entries = std::filesystem::directory_iterator("/proc/self/fd");
   return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
@@ -100,21 +125,13 @@ struct Trouble {
                    const std::string& probe = "")
       : kind(std::move(kind_of_trouble)),
         world(WithProbe(SealedReplicas(options), probe), 2, sim::Exact(), 1) {
-    world.sim.AddClient([this](PeerId, const Bytes& bytes) {
-      std::string error;
-      const auto frame = DecodeFrame(*bytes, error);
-      const auto reply = DecodeBody<TextReply>(frame->body, error);
-      answers.push_back(reply ? reply->text : error);
-    });
+    world.sim.AddClient([this](PeerId, const Bytes& bytes) { answers.push_back(AnswerIn(bytes)); });
     world.Start();
   }
 
   template <typename Request>
   void Ask(PeerId replica, const Request& request) {
-    world.sim.ClientSend(
-        kFirstClient, replica,
-        MakeBytes(EncodeFrame(
-            {FrameKind::kRequest, Request::kMethod, ++calls, Dependency::Client(calls)}, request)));
+    world.sim.ClientSend(kFirstClient, replica, FrameOf(++calls, request));
     world.sim.RunFor(10ms);
   }
 
@@ -161,16 +178,6 @@ void ExpectWords(const std::string& text, const std::string& words) {
 #endif
 }
 
-TEST_F(SealedTest, AReplicaThatExits) {
-  EXPECT_EQ(Trouble("exits").VerdictOn(), "replica 0 died: its process exited with status 3");
-}
-
-TEST_F(SealedTest, AReplicaThatCrashes) {
-  ExpectWords(Trouble("segfaults").VerdictOn(),
-              "replica 0 died: it crashed (Segmentation fault): a null pointer was followed\n"
-              "in coroutine 'MakeTrouble'\nstack:");
-}
-
 TEST_F(SealedTest, AReplicaThatOverflowsAStack) {
   const std::string death = Trouble("overflows").VerdictOn();
   ExpectStart(death,
@@ -178,11 +185,42 @@ TEST_F(SealedTest, AReplicaThatOverflowsAStack) {
   ExpectPart(death, "'MakeTrouble'");
 }
 
-TEST_F(SealedTest, AReplicaThatNeverWaits) {
-  ExpectWords(Trouble("spins").VerdictOn(),
-              "replica 0 died: it never waits: one step used more than 1 s of processor time"
-              " (a loop without a Wait?)\nin coroutine 'MakeTrouble'\nloop:");
+struct Verdict {
+  const char* kind;
+  // "..." stands for any words. Offsets follow "stack:" and "loop:" at the end.
+  std::string words;
+};
+
+class BadReplica : public SealedTest, public testing::WithParamInterface<Verdict> {};
+
+TEST_P(BadReplica, HasItsVerdict) {
+  const std::string words = "replica 0 died: " + GetParam().words;
+  const std::string death = Trouble(GetParam().kind).VerdictOn();
+  if (words.ends_with("stack:") || words.ends_with("loop:")) {
+    ExpectWords(death, words);
+  } else if (words.ends_with("...")) {
+    ExpectStart(death, words.substr(0, words.size() - 3));
+  } else {
+    EXPECT_EQ(death, words);
+  }
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Replicas, BadReplica,
+    testing::Values(
+        Verdict{"exits", "its process exited with status 3"},
+        Verdict{"segfaults",
+                "it crashed (Segmentation fault): a null pointer was followed\n"
+                "in coroutine 'MakeTrouble'\nstack:"},
+        Verdict{"spins",
+                "it never waits: one step used more than 1 s of processor time"
+                " (a loop without a Wait?)\nin coroutine 'MakeTrouble'\nloop:"},
+        Verdict{"drips", "it never waits: one step used more than 1 s of processor..."},
+        Verdict{"throws", "an exception escaped: out of luck\nin coroutine 'thrower'\nstack:"},
+        Verdict{"babbles", "it spoke nonsense to the simulator (..."},
+        Verdict{"exaggerates", "it spoke nonsense to the simulator (a message of absurd length)"},
+        Verdict{"hangs up", "it closed its connection to the simulator..."}),
+    [](const auto& test) { return LettersOf(test.param.kind); });
 
 // The test has failed, and five replicas that are started again and again would take hours.
 TEST_F(SealedTest, AfterAReplicaThatNeverWaitsOthersHaveLessTime) {
@@ -195,11 +233,6 @@ TEST_F(SealedTest, AfterAReplicaThatNeverWaitsOthersHaveLessTime) {
   options.step_asleep_seconds_max = 5;
   ExpectStart(Trouble("blocks", options).VerdictOn(),
               "replica 0 died: it blocks outside the runtime: in a step it slept for 0.5 s");
-}
-
-TEST_F(SealedTest, AReplicaThatAnswersByteByByte) {
-  const std::string death = Trouble("drips").VerdictOn();
-  ExpectStart(death, "replica 0 died: it never waits: one step used more than 1 s of processor");
 }
 
 TEST_F(SealedTest, AReplicaThatNeverRests) {
@@ -219,33 +252,12 @@ TEST_F(SealedTest, AReplicaThatBlocks) {
   ExpectStart(death, "replica 0 died: it blocks outside the runtime: in a step it slept for 2 s");
 }
 
-TEST_F(SealedTest, AReplicaThatThrows) {
-  ExpectWords(Trouble("throws").VerdictOn(),
-              "replica 0 died: an exception escaped: out of luck\n"
-              "in coroutine 'thrower'\nstack:");
-}
-
 TEST_F(SealedTest, AReplicaThatCannotStart) {
   World world(SealedReplicas(Program("throws_early")), 2, sim::Exact(), 1);
   world.Start();
   ExpectWords(world.sim.first_death(),
               "replica 0 died: an exception escaped: no service today\nstack:");
   EXPECT_FALSE(world.sim.IsUp(1));
-}
-
-TEST_F(SealedTest, AReplicaThatBabbles) {
-  ExpectStart(Trouble("babbles").VerdictOn(),
-              "replica 0 died: it spoke nonsense to the simulator (");
-}
-
-TEST_F(SealedTest, AReplicaThatAnnouncesTooMuch) {
-  EXPECT_EQ(Trouble("exaggerates").VerdictOn(),
-            "replica 0 died: it spoke nonsense to the simulator (a message of absurd length)");
-}
-
-TEST_F(SealedTest, AReplicaThatHangsUp) {
-  ExpectStart(Trouble("hangs up").VerdictOn(),
-              "replica 0 died: it closed its connection to the simulator");
 }
 
 TEST_F(SealedTest, AReplicaThatPrintsALotWorksOn) {
@@ -268,7 +280,7 @@ TEST_F(SealedTest, AReplicaThatFillsItsLogWorksOn) {
   EXPECT_EQ(trouble.world.sim.first_death(), "");
 }
 
-TEST_F(SealedTest, AProgramThatIsNotThere) {
+TEST_F(SealedTest, AProgramThatIsNotThereOrIsNone) {
   try {
     SealedReplicas(Program("no_such_program"));
     FAIL() << "it is there";
@@ -276,9 +288,6 @@ TEST_F(SealedTest, AProgramThatIsNotThere) {
     ExpectStart(error.what(), "cannot run ");
     ExpectPart(error.what(), "no_such_program: No such file or directory");
   }
-}
-
-TEST_F(SealedTest, APathThatIsNoProgram) {
   SealedOptions options;
   options.program = "/";
   EXPECT_THROW(SealedReplicas(options), std::runtime_error);
@@ -335,11 +344,7 @@ INSTANTIATE_TEST_SUITE_P(Replicas, OverTheWall,
                                          "makes a file", "opens a file", "raises a limit", "sleeps",
                                          "starts a child", "starts a thread", "traces its parent",
                                          "writes its parent's memory"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::erase_if(name, [](char each) { return std::isalpha(each) == 0; });
-                           return name;
-                         });
+                         [](const auto& test) { return LettersOf(test.param); });
 
 TEST_F(SealedTest, AReplicaThatHoardsInAStepThatDoesNotEnd) {
   SealedOptions options = Program("trouble");
@@ -450,19 +455,14 @@ Transcript RunWell(const sim::BackendFactory& factory) {
   Transcript out;
   World world(factory, 3, sim::Profile::Lab(), 7);
   world.sim.trace().set_writer([&](const std::string& line) { out.lines.push_back(line); });
-  const PeerId client = world.sim.AddClient([&](PeerId, const Bytes& bytes) {
-    std::string error;
-    const auto frame = DecodeFrame(*bytes, error);
-    out.answers.push_back(DecodeBody<TextReply>(frame->body, error)->text);
-  });
+  const PeerId client = world.sim.AddClient(
+      [&](PeerId, const Bytes& bytes) { out.answers.push_back(AnswerIn(bytes)); });
   world.Start();
   world.sim.Schedule({faults::CrashFault({1}).From(30ms).For(30ms),
                       faults::DropFault({2}, 300).From(70ms).For(50ms)});
   for (CallId call = 1; call <= 30; ++call) {
-    const FrameHeader header{FrameKind::kRequest, Echo::kMethod, call, Dependency::Client(call)};
     const auto replica = static_cast<PeerId>(call % 3);
-    world.sim.ClientSend(client, replica,
-                         MakeBytes(EncodeFrame(header, Echo{std::to_string(call)})));
+    world.sim.ClientSend(client, replica, FrameOf(call, Echo{std::to_string(call)}));
     world.sim.RunFor(5ms);
   }
   EXPECT_EQ(world.sim.first_death(), "");
@@ -472,8 +472,7 @@ Transcript RunWell(const sim::BackendFactory& factory) {
 }
 
 TEST_F(SealedTest, ADeterministicReplicaIsTheSameEverywhere) {
-  const Transcript here = RunWell(sim::InProcessReplicas(
-      [](Runtime& runtime) { return std::make_unique<WellBehaved>(runtime); }));
+  const Transcript here = RunWell(WellInThisProcess());
   EXPECT_GT(here.crossings, 500U);
   EXPECT_GT(here.answers.size(), 15U);
   for (const int perturb : {0, 1, 2}) {
@@ -493,24 +492,18 @@ TEST_F(SealedTest, ReplicasInGroupsAreTheSameEverywhere) {
     options.groups = {2, 2};
     sim::Simulator simulator(options);
     std::vector<std::string> answers;
-    const PeerId client = simulator.AddClient([&](PeerId, const Bytes& bytes) {
-      std::string error;
-      const auto frame = DecodeFrame(*bytes, error);
-      answers.push_back(DecodeBody<TextReply>(frame->body, error)->text);
-    });
+    const PeerId client = simulator.AddClient(
+        [&](PeerId, const Bytes& bytes) { answers.push_back(AnswerIn(bytes)); });
     simulator.Start();
     simulator.Schedule({faults::CrashFault({0})});
     for (CallId call = 1; call <= 4; ++call) {
-      const FrameHeader header{FrameKind::kRequest, Echo::kMethod, call, Dependency::Client(call)};
-      simulator.ClientSend(client, 3, MakeBytes(EncodeFrame(header, Echo{"a"})));
+      simulator.ClientSend(client, 3, FrameOf(call, Echo{"a"}));
       simulator.RunFor(100ms);
     }
     EXPECT_EQ(answers, std::vector<std::string>(4, "a!")) << "replica 3 asks replica 2 alone";
     return simulator.trace().hash();
   };
-  const std::uint64_t here = run(sim::InProcessReplicas(
-      [](Runtime& runtime) { return std::make_unique<WellBehaved>(runtime); }));
-  EXPECT_EQ(run(SealedReplicas(Program("well"))), here);
+  EXPECT_EQ(run(SealedReplicas(Program("well"))), run(WellInThisProcess()));
 }
 
 // ---- twins ----
@@ -606,11 +599,7 @@ INSTANTIATE_TEST_SUITE_P(Twins, OnlyTheTwin,
                          testing::Values("babbles", "blocks", "drips", "exaggerates", "exits",
                                          "hangs up", "overflows", "reads a clock", "segfaults",
                                          "shows memory", "spins", "throws", "sandbox: sleeps"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::erase_if(name, [](char each) { return std::isalpha(each) == 0; });
-                           return name;
-                         });
+                         [](const auto& test) { return LettersOf(test.param); });
 
 #endif
 
@@ -684,19 +673,13 @@ TEST_F(SealedTest, DumpsAndReportsComeFromTheProcess) {
     const PeerId client = simulator.AddClient([](PeerId, const Bytes&) {});
     simulator.Start();
     simulator.RunUntil(1ms);
-    const FrameHeader header{FrameKind::kRequest, Echo::kMethod, 1, Dependency::Client(1)};
-    simulator.ClientSend(client, 0, MakeBytes(EncodeFrame(header, Echo{"x"})));
+    simulator.ClientSend(client, 0, FrameOf(1, Echo{"x"}));
     simulator.RunFor(400us);  // it waits for its disk
-    std::string out = simulator.DumpCoroutines(0);
-    const auto rows = WaitStatistics::Read(simulator.Report(0, WaitStatistics::kName));
-    for (const WaitRow& row : rows.value()) {
-      out += row.coroutine + " " + row.event + " " + std::to_string(row.count) + " " +
-             std::to_string(row.total_ns) + "\n";
-    }
-    return out;
+    const std::string report = simulator.Report(0, WaitStatistics::kName);
+    EXPECT_FALSE(WaitStatistics::Read(report).value().empty());
+    return simulator.DumpCoroutines(0) + report;
   };
-  const std::string here = look(sim::InProcessReplicas(
-      [](Runtime& runtime) { return std::make_unique<WellBehaved>(runtime); }));
+  const std::string here = look(WellInThisProcess());
   ExpectPart(here, "Echo");
   EXPECT_EQ(look(SealedReplicas(Program("well"))), here);
 }
@@ -723,8 +706,7 @@ std::string FirstDifference(const std::vector<std::string>& a, const std::vector
 
 TEST_F(SealedTest, PerturbationShowsThatAddressesReachTheHost) {
   const auto first = LinesUnder("shows address", 1);
-  const auto second = LinesUnder("shows address", 2);
-  ExpectPart(FirstDifference(first, second), " replica 0 observe 1 ");
+  ExpectPart(FirstDifference(first, LinesUnder("shows address", 2)), " replica 0 observe 1 ");
   // Where the machine lets us choose (a container may not), odd perturbations have one layout.
   const int persona = personality(0xffffffff);
   if (personality(static_cast<unsigned>(persona) | ADDR_NO_RANDOMIZE) == -1) return;
@@ -736,8 +718,7 @@ TEST_F(SealedTest, PerturbationShowsThatAddressesReachTheHost) {
 #ifndef DEPFAST_SANITIZED
 TEST_F(SealedTest, PerturbationShowsThatUnwrittenMemoryReachesTheHost) {
   const auto first = LinesUnder("shows memory", 1);
-  const auto second = LinesUnder("shows memory", 2);
-  ExpectPart(FirstDifference(first, second), " replica 0 observe 1 ");
+  ExpectPart(FirstDifference(first, LinesUnder("shows memory", 2)), " replica 0 observe 1 ");
   EXPECT_EQ(FirstDifference(first, LinesUnder("shows memory", 1)), "");
 }
 #endif

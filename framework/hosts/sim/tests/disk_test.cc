@@ -20,16 +20,8 @@ class DiskTest : public testing::Test {
   std::uint64_t Submit(Kind kind, const std::string& file, const std::string& data = "",
                        bool sync = false, std::uint64_t length = IoRequest::kToTheEnd,
                        const std::string& to = "", std::uint64_t offset = 0) {
-    IoRequest request;
-    request.id = ++last_id_;
-    request.kind = kind;
-    request.sync = sync;
-    request.file = file;
-    request.to = to;
-    request.offset = offset;
-    request.length = length;
-    if (kind == Kind::kAppend) request.data = MakeBytes(data);
-    disk_.Submit(std::move(request));
+    const Bytes bytes = kind == Kind::kAppend ? MakeBytes(data) : nullptr;
+    disk_.Submit({++last_id_, kind, sync, file, to, offset, length, bytes});
     return last_id_;
   }
   void Append(const std::string& file, const std::string& data, bool sync = false) {
@@ -246,15 +238,6 @@ TEST_F(DiskTest, ATornTailAfterTruncateIsNotDurable) {
   EXPECT_EQ(Files(), "log=abXY|ab");
   disk_.Crash();
   EXPECT_EQ(Files(), "log=ab|ab");
-}
-
-TEST_F(DiskTest, ARenamedFileIsAsDurableAsItWas) {
-  Append("new", "not synced");
-  Submit(Kind::kRename, "new", "", false, 0, "state");
-  Batch();
-  EXPECT_EQ(Files(), "state=not synced|");
-  disk_.Crash();
-  EXPECT_EQ(Files(), "state=|") << "the classic mistake: rename without sync";
 }
 
 TEST_F(DiskTest, GenerationsTellIncrementalReadersToStartAnew) {

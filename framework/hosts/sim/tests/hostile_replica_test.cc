@@ -49,18 +49,15 @@ class Babbler {
         return SendFrame{Number(), Peer(), MakeBytes(Text())};
       case 1:
         return ReleaseFrame{Number(), Peer()};
-      case 2: {
-        IoRequest io;
-        io.id = Number();
-        io.kind = static_cast<IoRequest::Kind>(random_.Below(5));
-        io.sync = random_.Below(2) == 0;
-        io.file = Name();
-        io.to = Name();
-        io.offset = Number();
-        io.length = Number();
-        io.data = MakeBytes(Text());
-        return io;
-      }
+      case 2:
+        return IoRequest{Number(),
+                         static_cast<IoRequest::Kind>(random_.Below(5)),
+                         random_.Below(2) == 0,
+                         Name(),
+                         Name(),
+                         Number(),
+                         Number(),
+                         MakeBytes(Text())};
       case 3:
         return SetWake{random_.Below(2) == 0 ? turn.input.now + 1ms
                                              : Time(static_cast<std::int64_t>(Number()))};

@@ -82,6 +82,30 @@ struct Bench {
   Machine machine;
 };
 
+// The only death of a machine whose replica has this in each step, and a step behind the other.
+std::string DeathOf(const Script& step, const faults::FaultPlan& plan = {}) {
+  Bench bench([&](Turn& turn) {
+    step(turn);
+    turn.WakeAt(Time::zero());
+  });
+  bench.effects.Set(plan, 2);
+  bench.RunUntil(600s);
+  EXPECT_EQ(bench.deaths.size(), 1U);
+  return bench.deaths.empty() ? "" : bench.deaths[0];
+}
+
+// Appends `bytes` bytes in the first step.
+Script WriteOnce(std::size_t bytes, bool sync) {
+  return [=](Turn& turn) {
+    if (turn.first) turn.Append("log", std::string(bytes, 'd'), sync);
+  };
+}
+
+void LargeHeap(Turn& turn) {
+  turn.output.heap_bytes = 120'000;
+  turn.WakeAt(Time::zero());
+}
+
 // ---- the cost of a step ----
 
 TEST(StepCost, IsTheSumOfItsParts) {
@@ -102,17 +126,13 @@ TEST(StepCost, IsTheSumOfItsParts) {
   EXPECT_EQ(StepCost(profile, {}, output, {}), 10us) << "these are free";
 }
 
-TEST(StepCost, MayCountObservations) {
+TEST(StepCost, MayCountObservationsAndGrowsWithTheMemoryAboveTheLimit) {
   Profile profile = Exact();
   profile.cpu.per_observation = 4us;
+  profile.memory.paging_factor = 20;
   StepOutput output;
   output.outputs = {Observation{}, Observation{}};
   EXPECT_EQ(StepCost(profile, {}, output, {}), 10us + 2 * 4us);
-}
-
-TEST(StepCost, GrowsWithTheMemoryAboveTheLimit) {
-  Profile profile = Exact();
-  profile.memory.paging_factor = 20;
   EXPECT_EQ(StepCost(profile, {}, {}, {1000, 1000}), 10us);
   EXPECT_EQ(StepCost(profile, {}, {}, {2000, 1000}), 10us * 21);
 }
@@ -176,49 +196,30 @@ TEST(Machine, FramesThatComeDuringAStepAreReadInTheNext) {
   EXPECT_EQ(bench.steps[2].frames.size(), 2U);
 }
 
-// A frame without bytes takes no memory of the replica's, but of ours.
-TEST(Machine, TooManyEmptyFramesAreDeath) {
-  Bench bench([](Turn& turn) {
+// A frame or an operation without bytes takes no memory of the replica's, but of ours.
+TEST(Machine, TooManyEmptyFramesOrDiskOperationsAreDeath) {
+  const std::string frames = DeathOf([](Turn& turn) {
     for (int i = 0; i < 300'000; ++i) turn.Send(0, "");
-    turn.WakeAt(Time::zero());
   });
-  bench.RunUntil(60s);
-  ASSERT_EQ(bench.deaths.size(), 1U);
-  EXPECT_TRUE(bench.deaths[0].starts_with("out of memory: it held 1")) << bench.deaths[0];
-  EXPECT_TRUE(bench.deaths[0].ends_with("frames and disk operations, most of them empty"));
+  EXPECT_TRUE(frames.starts_with("out of memory: it held 1")) << frames;
+  EXPECT_TRUE(frames.ends_with("frames and disk operations, most of them empty")) << frames;
+  const std::string operations = DeathOf(
+      [](Turn& turn) {
+        for (int i = 0; i < 300'000; ++i) turn.Append("log", "", false);
+      },
+      {faults::FsDelay({0}, 1s)});
+  EXPECT_TRUE(operations.starts_with("out of memory: it held 1")) << operations;
 }
 
-TEST(Machine, TooManyEmptyDiskOperationsAreDeath) {
-  Bench bench([](Turn& turn) {
-    for (int i = 0; i < 300'000; ++i) turn.Append("log", "", false);
-    turn.WakeAt(Time::zero());
-  });
-  bench.effects.Set({faults::FsDelay({0}, 1s)}, 2);
-  bench.RunUntil(60s);
-  ASSERT_EQ(bench.deaths.size(), 1U);
-  EXPECT_TRUE(bench.deaths[0].starts_with("out of memory: it held 1")) << bench.deaths[0];
-}
-
-TEST(Machine, AFullDiskIsDeath) {
+TEST(Machine, AFullDiskIsDeathAndEmptyFilesFillItToo) {
   const std::string block(1 << 20, 'x');
-  Bench bench([&](Turn& turn) {
-    turn.Append("log", block, false);
-    turn.WakeAt(Time::zero());
-  });
-  bench.RunUntil(600s);
-  ASSERT_EQ(bench.deaths.size(), 1U);
-  EXPECT_EQ(bench.deaths[0], "its disk is full: 1 files take 67112960 bytes of 67108864");
-}
-
-TEST(Machine, EmptyFilesFillADisk) {
+  EXPECT_EQ(DeathOf([&](Turn& turn) { turn.Append("log", block, false); }),
+            "its disk is full: 1 files take 67112960 bytes of 67108864");
   int next = 0;
-  Bench bench([&](Turn& turn) {
+  const std::string death = DeathOf([&](Turn& turn) {
     for (int i = 0; i < 1000; ++i) turn.Append(std::to_string(next++), "", false);
-    turn.WakeAt(Time::zero());
   });
-  bench.RunUntil(600s);
-  ASSERT_EQ(bench.deaths.size(), 1U);
-  EXPECT_TRUE(bench.deaths[0].starts_with("its disk is full: 17000 files take")) << bench.deaths[0];
+  EXPECT_TRUE(death.starts_with("its disk is full: 17000 files take")) << death;
 }
 
 TEST(Machine, HeldBytesAreReportedAndReleased) {
@@ -288,9 +289,7 @@ TEST(Machine, ATimerThatIsDueDuringAStepIsNotForgotten) {
 // ---- disk ----
 
 TEST(Machine, AWriteCompletesAfterBatchSyncAndTransfer) {
-  Bench bench([](Turn& turn) {
-    if (turn.first) turn.Append("log", std::string(1024, 'd'), true);
-  });
+  Bench bench(WriteOnce(1024, true));
   bench.RunUntil(1s);
   ASSERT_EQ(bench.steps.size(), 2U);
   const Duration step = 10us + 3us + 2048ns;
@@ -300,9 +299,7 @@ TEST(Machine, AWriteCompletesAfterBatchSyncAndTransfer) {
 }
 
 TEST(Machine, ASlowDiskMovesItsBytesMoreSlowly) {
-  Bench bench([](Turn& turn) {
-    if (turn.first) turn.Append("log", std::string(1024, 'd'), true);
-  });
+  Bench bench(WriteOnce(1024, true));
   bench.effects.Set({faults::DiskSlow({0}, 128 * 1024)}, 2);
   bench.RunUntil(1s);
   ASSERT_EQ(bench.steps.size(), 2U);
@@ -326,9 +323,7 @@ TEST(Machine, AContendedDiskStopsInBursts) {
 }
 
 TEST(Machine, OnAContendedSlowDiskOnlyTheDevicesTimeIsSpent) {
-  Bench bench([](Turn& turn) {
-    if (turn.first) turn.Append("log", std::string(128 * 1024, 'd'), false);
-  });
+  Bench bench(WriteOnce(128 * 1024, false));
   bench.effects.Set({faults::DiskSlow({0}, 128 * 1024), faults::DiskContention({0}, 1)}, 2);
   bench.RunUntil(2s);
   ASSERT_EQ(bench.steps.size(), 2U);
@@ -356,13 +351,17 @@ Profile LittleMemory() {
   return profile;
 }
 
-TEST(Machine, AboveTheLimitOfItsMemoryAStepPaysForPaging) {
-  Bench bench(OnFrameAtZero([](Turn& turn) { turn.WakeAt(Time::zero()); }), LittleMemory());
-  bench.wires.Send(1, 0, 1, MakeBytes(std::string(150'000, 'm')));
-  bench.RunUntil(1s);
-  ASSERT_EQ(bench.steps.size(), 3U);
-  EXPECT_EQ(bench.steps[2].last_cost, (10us + 5us + 150'000ns) * 11)
-      << "half the limit too much: ten times more";
+TEST(Machine, AboveTheLimitOfItsMemoryAStepPaysForPagingAlsoUnderContention) {
+  for (const faults::FaultPlan& plan :
+       {faults::FaultPlan{}, {faults::MemoryContention({0}, 1 << 20)}}) {
+    Bench bench(OnFrameAtZero([](Turn& turn) { turn.WakeAt(Time::zero()); }), LittleMemory());
+    bench.effects.Set(plan, 2);
+    bench.wires.Send(1, 0, 1, MakeBytes(std::string(150'000, 'm')));
+    bench.RunUntil(1s);
+    ASSERT_EQ(bench.steps.size(), 3U);
+    EXPECT_EQ(bench.steps[2].last_cost, (10us + 5us + 150'000ns) * 11)
+        << "half the limit too much: ten times more";
+  }
 }
 
 TEST(Machine, FarAboveTheLimitOfItsMemoryTheReplicaDies) {
@@ -401,10 +400,7 @@ TEST(Machine, HeldFramesAndUnfinishedWritesAreMemory) {
 }
 
 TEST(Machine, UnderMemoryContentionTheHeapIsMemoryToo) {
-  Bench bench([](Turn& turn) {
-    turn.output.heap_bytes = 120'000;
-    turn.WakeAt(Time::zero());
-  });
+  Bench bench(LargeHeap);
   bench.profile.memory.paging_factor = 20;
   bench.RunUntil(15us);
   EXPECT_EQ(bench.steps.back().last_cost, 10us) << "without the fault a heap costs nothing";
@@ -424,10 +420,7 @@ TEST(Machine, UnderMemoryContentionTheHeapIsMemoryToo) {
 }
 
 TEST(Machine, AShareOfMemoryIsOfTheSmallestHealthyHeap) {
-  Bench bench([](Turn& turn) {
-    turn.output.heap_bytes = 120'000;
-    turn.WakeAt(Time::zero());
-  });
+  Bench bench(LargeHeap);
   bench.profile.memory.paging_factor = 20;
   const faults::Fault half = faults::MakeFault({faults::FaultKind::kMemoryShare, 50}, {0});
   bench.effects.Set({half}, 2);
@@ -441,15 +434,6 @@ TEST(Machine, AShareOfMemoryIsOfTheSmallestHealthyHeap) {
   EXPECT_EQ(bench.steps.back().last_cost, 50us);
   bench.RunUntil(400us);
   EXPECT_EQ(bench.steps.back().last_cost, 10us + 200us) << "the tighter of two limits";
-}
-
-TEST(Machine, UnderMemoryContentionTheMachinesOwnLimitStays) {
-  Bench bench(OnFrameAtZero([](Turn& turn) { turn.WakeAt(Time::zero()); }), LittleMemory());
-  bench.effects.Set({faults::MemoryContention({0}, 1 << 20)}, 2);
-  bench.wires.Send(1, 0, 1, MakeBytes(std::string(150'000, 'm')));
-  bench.RunUntil(1s);
-  ASSERT_EQ(bench.steps.size(), 3U);
-  EXPECT_EQ(bench.steps[2].last_cost, (10us + 5us + 150'000ns) * 11);
 }
 
 TEST(Machine, ANewIncarnationBeginsWithAnEmptyHeap) {
@@ -490,27 +474,27 @@ TEST(Machine, TurnedOffDuringAStepItsOutputsNeverLeave) {
   EXPECT_TRUE(bench.machine.disk().files().empty());
 }
 
-TEST(Machine, TurnedOnAgainItHasNotSpentTheQuotaOfItsProcessor) {
-  Bench bench([](Turn& turn) { turn.WakeAt(Time::zero()); });
-  bench.profile.cpu.per_step = 50ms;
-  bench.effects.Set({faults::CpuContention({0}, 5)}, 2);
-  bench.RunUntil(1ms);
-  bench.machine.TurnOff();
-  bench.TurnOn();
-  bench.RunUntil(999ms);
-  EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0ms, 1ms, 905ms}));
-}
-
-TEST(Machine, TurnedOnAgainItHasNotSpentTheQuotaOfItsDisk) {
-  Profile profile = SlowSyncs();
-  profile.disk.sync = 50ms - profile.disk.per_batch;
-  Bench bench([](Turn& turn) { turn.Append("log", "", true); }, profile);
-  bench.effects.Set({faults::DiskContention({0}, 5)}, 2);
-  bench.RunUntil(1ms);
-  bench.machine.TurnOff();
-  bench.TurnOn();
-  bench.RunUntil(999ms);
-  EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0ms, 1ms, 905ms}));
+TEST(Machine, TurnedOnAgainItHasNotSpentTheQuotaOfItsProcessorOrDisk) {
+  Profile slow_steps = Exact();
+  slow_steps.cpu.per_step = 50ms;
+  Profile slow_syncs = SlowSyncs();
+  slow_syncs.disk.sync = 50ms - slow_syncs.disk.per_batch;
+  const auto times = [](const Script& script, const Profile& profile, const faults::Fault& fault) {
+    Bench bench(script, profile);
+    bench.effects.Set({fault}, 2);
+    bench.RunUntil(1ms);
+    bench.machine.TurnOff();
+    bench.TurnOn();
+    bench.RunUntil(999ms);
+    return bench.StepTimes();
+  };
+  const std::vector<Time> expected = {0ms, 1ms, 905ms};
+  EXPECT_EQ(times([](Turn& turn) { turn.WakeAt(Time::zero()); }, slow_steps,
+                  faults::CpuContention({0}, 5)),
+            expected);
+  EXPECT_EQ(times([](Turn& turn) { turn.Append("log", "", true); }, slow_syncs,
+                  faults::DiskContention({0}, 5)),
+            expected);
 }
 
 }  // namespace

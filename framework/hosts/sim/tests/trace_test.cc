@@ -46,15 +46,8 @@ StepInput SomeInput() {
 }
 
 IoRequest SomeIo() {
-  IoRequest io;
-  io.id = 3;
-  io.kind = IoRequest::Kind::kAppend;
-  io.sync = true;
-  io.file = "log";
-  io.to = "to";
-  io.length = 9;
-  io.data = MakeBytes("data");
-  return io;
+  const auto kind = IoRequest::Kind::kAppend;
+  return {3, kind, /*sync=*/true, "log", "to", /*offset=*/0, /*length=*/9, MakeBytes("data")};
 }
 
 StepOutput SomeOutput() {
@@ -168,13 +161,6 @@ std::vector<Change> Changes() {
   return changes;
 }
 
-TEST(Trace, EqualStepsHaveEqualHashesAndLines) {
-  const Traced first = TraceOf(SomeInput(), SomeOutput());
-  const Traced second = TraceOf(SomeInput(), SomeOutput());
-  EXPECT_EQ(first.hash, second.hash);
-  EXPECT_EQ(first.lines, second.lines);
-}
-
 TEST(Trace, EveryDifferenceChangesTheHashAndTheLines) {
   std::map<std::uint64_t, const char*> hashes;
   std::map<std::string, const char*> lines;
@@ -194,7 +180,7 @@ TEST(Trace, EveryDifferenceChangesTheHashAndTheLines) {
   }
 }
 
-TEST(Trace, WordsOfADeathAreNoPartOfIt) {
+TEST(Trace, EqualStepsAreEqualWhateverTheWordsOfADeath) {
   StepOutput thirst = SomeOutput();
   StepOutput hunger = SomeOutput();
   thirst.death = "at 0x7ffe12345678";
@@ -356,12 +342,9 @@ TEST(WholeRun, EqualSeedsAndPlansAreEqualRuns) {
   EXPECT_GT(first.crossings, 2000U) << "a run that says something";
 }
 
-TEST(WholeRun, AnotherSeedIsAnotherRun) {
-  EXPECT_NE(RunGossip(1, EveryFault()).hash, RunGossip(2, EveryFault()).hash);
-}
-
-TEST(WholeRun, EveryFaultOfAPlanMatters) {
+TEST(WholeRun, TheSeedAndEveryFaultOfAPlanMatter) {
   std::set<std::uint64_t> hashes = {RunGossip(1, EveryFault()).hash};
+  EXPECT_TRUE(hashes.insert(RunGossip(2, EveryFault()).hash).second);
   for (std::size_t i = 0; i < EveryFault().size(); ++i) {
     FaultPlan plan = EveryFault();
     plan.erase(plan.begin() + static_cast<std::ptrdiff_t>(i));
