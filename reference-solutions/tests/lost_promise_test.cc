@@ -93,16 +93,6 @@ class LostPromises : public testing::Test {
                fs::file_size(cluster_.DataPath(victim_) + "/" + file);
   }
 
-  // Two replicas acknowledge commands while the third stands still; then one of the two dies.
-  void LetOneLag() {
-    lagging_ = (Commit() + 1) % cluster_.size();
-    victim_ = (lagging_ + 1) % cluster_.size();
-    other_ = (lagging_ + 2) % cluster_.size();
-    cluster_.Signal(lagging_, SIGSTOP);
-    for (int i = 0; i < 10; ++i) Commit();
-    cluster_.Kill({victim_});
-  }
-
   bool HasAll(int id) const { return AcknowledgedOnDiskOf(id) == acknowledged_.size(); }
 
   // The victim ends at once, and says why; the others go on.
@@ -122,9 +112,6 @@ class LostPromises : public testing::Test {
   int submitted_ = 0;
   std::set<std::string> acknowledged_;
   int victim_ = 1;
-  // Set by LetOneLag.
-  int lagging_ = 2;
-  int other_ = 0;
 };
 
 const std::string kLost = "the disk has lost what this replica had promised: raft.wal ";
@@ -193,16 +180,21 @@ TEST_F(LostPromises, ATornWriteThatNobodyWasPromisedIsACrash) {
 // One replica lags, and the two others acknowledge commands. One of the two is wiped, and the other
 // dies. If the wiped one voted, the lagging one could lead, and the commands would be gone.
 TEST_F(LostPromises, AWipedReplicaDoesNotHelpALaggingOneToLead) {
-  LetOneLag();
+  const int lagging = (Commit() + 1) % cluster_.size();
+  victim_ = (lagging + 1) % cluster_.size();
+  const int other = (lagging + 2) % cluster_.size();
+  cluster_.Signal(lagging, SIGSTOP);
+  for (int i = 0; i < 10; ++i) Commit();
+  cluster_.Kill({victim_});
   fs::remove_all(cluster_.DataPath(victim_));
   cluster_.Start(victim_);
   EXPECT_EQ(cluster_.AwaitEnd(victim_), real::kLostPromise);
-  cluster_.Kill({other_});
-  EXPECT_FALSE(HasAll(lagging_)) << "it does not lag";
-  cluster_.Signal(lagging_, SIGCONT);
-  cluster_.Start(other_);
+  cluster_.Kill({other});
+  EXPECT_FALSE(HasAll(lagging)) << "it does not lag";
+  cluster_.Signal(lagging, SIGCONT);
+  cluster_.Start(other);
   Commit();
-  EXPECT_TRUE(Eventually([&] { return HasAll(lagging_) && HasAll(other_); }));
+  EXPECT_TRUE(Eventually([&] { return HasAll(lagging) && HasAll(other); }));
 }
 
 }  // namespace
