@@ -117,7 +117,7 @@ class LostPromises : public testing::Test {
 const std::string kLost = "the disk has lost what this replica had promised: raft.wal ";
 
 // A flipped bit in the last record looks like one that a crash has torn.
-TEST_F(LostPromises, ALogThatHasLostSomethingIsRefusedAndNotChanged) {
+TEST_F(LostPromises, ADiskThatHasLostSomethingIsRefusedAndNotChanged) {
   KillAfterSomeCommands();
   const std::string log = real::Contents(Wal());
   std::string flipped = log;
@@ -132,10 +132,6 @@ TEST_F(LostPromises, ALogThatHasLostSomethingIsRefusedAndNotChanged) {
     ExpectRefusal(kLost + why);
     EXPECT_EQ(real::Contents(Wal()), left) << "what may have been acknowledged was changed";
   }
-}
-
-TEST_F(LostPromises, AnEmptyOrMissingDirectoryIsRefused) {
-  KillAfterSomeCommands();
   fs::remove_all(cluster_.DataPath(victim_));
   const std::string why = "the data directory has no identity: replica.manifest is missing";
   ExpectRefusal(why);
