@@ -15,7 +15,6 @@
 //
 // Failures that need a rare order of messages are found by the simulator's seeds instead.
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -41,10 +40,7 @@ constexpr int kClients = 4;
 constexpr std::uint64_t kMoreMax = 400;  // acknowledged commands until a kill, or a restart
 constexpr std::size_t kLogTail = 500;    // bytes of a replica's log in a failure
 
-std::uint64_t FromEnvironment(const char* name, std::uint64_t otherwise) {
-  const char* text = getenv(name);
-  return text != nullptr ? std::stoull(text) : otherwise;
-}
+using real::FromEnvironment;
 
 class KillRounds : public testing::TestWithParam<int> {
  protected:

@@ -109,6 +109,13 @@ class KvFailover : public ::testing::Test {
     replica_.Run();
   }
 
+  // The proposer, to which commands went, is lost. A while later this replica proposes.
+  void TakeOver() {
+    SetLink(0, false);
+    the_log->proposers_ = {kSelf};
+    replica_.Advance(100ms);
+  }
+
   testing::Replica replica_{RuntimeOptions{.self = kSelf, .replicas = 3}};
   std::unique_ptr<Service> service_;
   CallId calls_ = 0;
@@ -134,8 +141,7 @@ TEST_F(KvFailover, AWriteOutsideASessionIsNotAskedAgain) {
     calls.push_back(Send(command));
     the_log->Commit(EncodeCommand(command));  // by the proposer, before it dies
   }
-  SetLink(0, false);
-  the_log->proposers_ = {kSelf};
+  TakeOver();
   replica_.Advance(5s);
   ASSERT_FALSE(calls.empty());
   for (const CallId call : calls) EXPECT_EQ(ReplyTo(call), "UNKNOWN");
@@ -156,22 +162,19 @@ TEST_F(KvFailover, AForwardedCommandEndsWhenAnotherReplicaProposesInstead) {
   EXPECT_TRUE(ForwardedTo(2).empty());
 }
 
-TEST_F(KvFailover, AForwardedCommandWaitsWhileItsProposerIsOneOfSeveral) {
-  SetLink(0, true);
-  the_log->proposers_ = {0};
-  const CallId write = Send({"INCR", "n"});
-  the_log->proposers_ = {2, 0};
-  replica_.Advance(500ms);
-  EXPECT_EQ(ReplyTo(write), "(none)");
-}
-
-// A simulated network has no connections. There a command is in the log as often as clients ask.
-TEST_F(KvFailover, WithoutConnectionsAForwardedCommandWaitsForItsProposer) {
+TEST_F(KvFailover, AForwardedCommandWaitsForItsProposer) {
   the_log->proposers_ = {0};
   const CallId write = Send({"INCR", "n"});
   the_log->proposers_ = {2};
   replica_.Advance(500ms);
-  EXPECT_EQ(ReplyTo(write), "(none)");
+  // A simulated network has no connections. There a command is in the log as often as clients ask.
+  EXPECT_EQ(ReplyTo(write), "(none)") << "without connections";
+  SetLink(0, true);
+  the_log->proposers_ = {0};
+  const CallId next = Send({"INCR", "n"});
+  the_log->proposers_ = {2, 0};
+  replica_.Advance(500ms);
+  EXPECT_EQ(ReplyTo(next), "(none)") << "it is one of several";
 }
 
 TEST_F(KvFailover, WhatTakesEffectOnceIsAskedAgainWhenAnotherReplicaProposesInstead) {
@@ -202,31 +205,21 @@ TEST_F(KvFailover, AWriteInASessionIsAskedAgainAndTakesEffectOnce) {
   EXPECT_EQ(Ask({"GET", "n"}), "1");
 }
 
-TEST_F(KvFailover, AWriteInASessionThatNobodyCommittedIsExecuted) {
+TEST_F(KvFailover, ALostCommandIsAskedAgainIfThatIsSafe) {
+  ASSERT_EQ(Ask({"SET", "x", "here"}), "OK");
   const std::string session = Ask({"SESSION", "NEW"});
   the_log->proposers_ = {0};
-  const CallId lost = Send({"SESSION", session, "1", "INCR", "n"});
-  SetLink(0, false);
-  the_log->proposers_ = {kSelf};
-  replica_.Advance(100ms);
-  EXPECT_EQ(ReplyTo(lost), "1");
-}
-
-TEST_F(KvFailover, ASessionIsNotOpenedTwice) {
-  the_log->proposers_ = {0};
-  const CallId opens = Send({"session", "new"});
-  SetLink(0, false);
-  EXPECT_EQ(ReplyTo(opens), "UNKNOWN");
-}
-
-TEST_F(KvFailover, AReadIsAskedAgain) {
-  ASSERT_EQ(Ask({"SET", "x", "here"}), "OK");
-  the_log->proposers_ = {0};
+  const CallId write = Send({"SESSION", session, "1", "INCR", "n"});
   const CallId read = Send({"GET", "x"});
-  SetLink(0, false);
-  the_log->proposers_ = {kSelf};
-  replica_.Advance(100ms);
+  const CallId opens = Send({"session", "new"});
+  // Its session may have expired after the command was executed.
+  const CallId expired = Send({"SESSION", "12345", "1", "INCR", "n"});
+  TakeOver();
+  EXPECT_EQ(ReplyTo(write), "1") << "nobody committed it before";
   EXPECT_EQ(ReplyTo(read), "here");
+  EXPECT_EQ(ReplyTo(opens), "UNKNOWN") << "a session is not opened twice";
+  EXPECT_EQ(ReplyTo(expired), "UNKNOWN");
+  EXPECT_EQ(Ask({"SESSION", "12345", "2", "INCR", "n"}), "NOSESSION");
 }
 
 TEST_F(KvFailover, NewCommandsWaitForAProposerAndKeepTheirOrder) {
@@ -284,17 +277,6 @@ TEST_F(KvFailover, AWaitEndsWithTheTruth) {
   replica_.Advance(5s);
   EXPECT_EQ(ReplyTo(asked), "UNKNOWN") << "the proposer may have committed it";
   EXPECT_EQ(ReplyTo(fresh), "TRYAGAIN") << "nobody was asked";
-}
-
-// Its session may have expired after the command was executed.
-TEST_F(KvFailover, ASecondAttemptWithoutASessionSaysNothingOfTheFirst) {
-  the_log->proposers_ = {0};
-  const CallId asked = Send({"SESSION", "12345", "1", "INCR", "n"});
-  SetLink(0, false);
-  the_log->proposers_ = {kSelf};
-  replica_.Advance(100ms);
-  EXPECT_EQ(ReplyTo(asked), "UNKNOWN");
-  EXPECT_EQ(Ask({"SESSION", "12345", "2", "INCR", "n"}), "NOSESSION");
 }
 
 }  // namespace

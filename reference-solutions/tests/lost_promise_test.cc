@@ -3,28 +3,79 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <fstream>
-#include <functional>
+#include <optional>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
+#include "depfast/host/frame.h"
+#include "raft_cluster.h"
+#include "raft_messages.h"
 #include "raft_wal.h"
+#include "real/client.h"
 #include "real/main.h"
 #include "real/manifest.h"
-#include "real_raft.h"
+#include "submit.h"
+#include "support.h"
 
 namespace depfast::raft {
 namespace {
 
 namespace fs = std::filesystem;
+using real::Eventually;
 
 void Write(const std::string& path, const std::string& contents) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << contents;
 }
 
-class LostPromises : public RealRaft {
+class LostPromises : public testing::Test {
  protected:
+  // Submits a new command, with `padding`, until a leader has committed one. Returns that leader.
+  int Commit(const std::string& padding = "") {
+    int leader = 0;
+    EXPECT_TRUE(Eventually([&] {
+      leader = (leader + 1) % cluster_.size();
+      return TryOn(leader, "command " + std::to_string(++submitted_) + padding);
+    })) << "no replica commits a command";
+    return leader;
+  }
+
+  bool TryOn(int id, const std::string& command) {
+    constexpr Duration kPatience = 500ms;
+    if (!cluster_.Runs(id)) return false;
+    try {
+      real::Client client(cluster_.endpoint(id), kNobody, kPatience);
+      const FrameHeader header{FrameKind::kRequest, Submit::kMethod, 1, Dependency::Client(1)};
+      client.Send(EncodeFrame(header, Submit{command}));
+      const auto bytes = client.Receive(kPatience);
+      std::string error;
+      const auto frame = bytes ? DecodeFrame(*bytes, error) : std::nullopt;
+      const auto reply = frame ? DecodeBody<SubmitReply>(frame->body, error) : std::nullopt;
+      if (!reply || reply->status != SubmitStatus::kCommitted) return false;
+    } catch (const std::exception&) {  // it is starting, or dying
+      return false;
+    }
+    acknowledged_.insert(command);
+    return true;
+  }
+
+  // The acknowledged commands on a replica's disk.
+  std::size_t AcknowledgedOnDiskOf(int id) const {
+    WalState wal;
+    wal.Read(real::Contents(cluster_.WalPath(id)));
+    std::set<std::string> found;
+    for (std::uint64_t index = 1; index <= wal.log.last_index(); ++index) {
+      const std::string& command = wal.log.At(index).command;
+      if (acknowledged_.contains(command)) found.insert(command);
+    }
+    return found.size();
+  }
+
   // All three have acknowledged some commands; then `victim_` dies.
   void KillAfterSomeCommands() {
     for (int i = 0; i < 10; ++i) Commit();
@@ -42,21 +93,7 @@ class LostPromises : public RealRaft {
                fs::file_size(cluster_.DataPath(victim_) + "/" + file);
   }
 
-  // Two replicas acknowledge commands while the third stands still; then one of the two dies.
-  void LetOneLag() {
-    lagging_ = (Commit() + 1) % cluster_.size();
-    victim_ = (lagging_ + 1) % cluster_.size();
-    other_ = (lagging_ + 2) % cluster_.size();
-    cluster_.Signal(lagging_, SIGSTOP);
-    for (int i = 0; i < 10; ++i) Commit();
-    cluster_.Kill({victim_});
-  }
-
   bool HasAll(int id) const { return AcknowledgedOnDiskOf(id) == acknowledged_.size(); }
-
-  static bool Eventually(const std::function<bool()>& condition) {
-    return real::Eventually(condition);
-  }
 
   // The victim ends at once, and says why; the others go on.
   void ExpectRefusal(const std::string& why) {
@@ -71,62 +108,35 @@ class LostPromises : public RealRaft {
   std::string Wal() const { return cluster_.WalPath(victim_); }
   std::string Manifest() const { return cluster_.DataPath(victim_) + "/" + real::kManifestFile; }
 
+  RaftCluster cluster_{3};
+  int submitted_ = 0;
+  std::set<std::string> acknowledged_;
   int victim_ = 1;
-  // Set by LetOneLag.
-  int lagging_ = 2;
-  int other_ = 0;
 };
 
-constexpr const char* kLost = "the disk has lost what this replica had promised: raft.wal ";
+const std::string kLost = "the disk has lost what this replica had promised: raft.wal ";
 
-TEST_F(LostPromises, ATruncatedLogIsRefused) {
+// A flipped bit in the last record looks like one that a crash has torn.
+TEST_F(LostPromises, ADiskThatHasLostSomethingIsRefusedAndNotChanged) {
   KillAfterSomeCommands();
   const std::string log = real::Contents(Wal());
-  fs::resize_file(Wal(), log.size() - 1);
-  ExpectRefusal(kLost + ("has only " + std::to_string(log.size() - 1)) + " of the " +
-                std::to_string(log.size()) + " bytes that were synced");
-}
-
-TEST_F(LostPromises, AWipedLogIsRefused) {
-  KillAfterSomeCommands();
-  fs::resize_file(Wal(), 0);
-  ExpectRefusal(std::string(kLost) + "has only 0 of the ");
-}
-
-// The last record then looks like one that a crash has torn.
-TEST_F(LostPromises, AFlippedBitInTheLastRecordIsRefused) {
-  KillAfterSomeCommands();
-  std::string log = real::Contents(Wal());
-  log.back() = static_cast<char>(log.back() ^ 1);
-  Write(Wal(), log);
-  ExpectRefusal(std::string(kLost) + "is damaged: some of its first ");
-  EXPECT_EQ(real::Contents(Wal()), log) << "what may have been acknowledged was changed";
-}
-
-TEST_F(LostPromises, AMissingLogIsRefused) {
-  KillAfterSomeCommands();
-  fs::remove(Wal());
-  ExpectRefusal(std::string(kLost) + "is missing");
-}
-
-TEST_F(LostPromises, AnEmptyOrMissingDirectoryIsRefused) {
-  KillAfterSomeCommands();
+  std::string flipped = log;
+  flipped.back() = static_cast<char>(flipped.back() ^ 1);
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {log.substr(0, log.size() - 1), "has only " + std::to_string(log.size() - 1) + " of the " +
+                                          std::to_string(log.size()) + " bytes that were synced"},
+      {"", "has only 0 of the "},
+      {flipped, "is damaged: some of its first "}};
+  for (const auto& [left, why] : cases) {
+    Write(Wal(), left);
+    ExpectRefusal(kLost + why);
+    EXPECT_EQ(real::Contents(Wal()), left) << "what may have been acknowledged was changed";
+  }
   fs::remove_all(cluster_.DataPath(victim_));
   const std::string why = "the data directory has no identity: replica.manifest is missing";
   ExpectRefusal(why);
   fs::create_directory(cluster_.DataPath(victim_));
   ExpectRefusal(why);
-}
-
-TEST_F(LostPromises, AnEarlierLogIsRefused) {
-  KillAfterSomeCommands();
-  const std::string earlier = real::Contents(Wal());
-  cluster_.Start(victim_);
-  for (int i = 0; i < 10; ++i) Commit();
-  ASSERT_TRUE(Eventually([&] { return HasAll(victim_) && IsPromised(kWalFile); }));
-  cluster_.Kill({victim_});
-  Write(Wal(), earlier);
-  ExpectRefusal(std::string(kLost) + "has only " + std::to_string(earlier.size()) + " of the ");
 }
 
 // Without the log, the snapshot alone would make a replica that has forgotten terms and votes.
@@ -146,7 +156,7 @@ TEST_F(LostPromises, ALogBesideANewerSnapshotIsRefused) {
   Write(Wal(), earlier);
   ExpectRefusal(kLost);
   fs::remove(Wal());
-  ExpectRefusal(std::string(kLost) + "is missing");
+  ExpectRefusal(kLost + "is missing");
   Write(Wal(), log);
   Write(snapshot, real::Contents(snapshot).substr(1));
   ExpectRefusal("the disk has lost what this replica had promised: raft.snapshot has only ");
@@ -166,16 +176,21 @@ TEST_F(LostPromises, ATornWriteThatNobodyWasPromisedIsACrash) {
 // One replica lags, and the two others acknowledge commands. One of the two is wiped, and the other
 // dies. If the wiped one voted, the lagging one could lead, and the commands would be gone.
 TEST_F(LostPromises, AWipedReplicaDoesNotHelpALaggingOneToLead) {
-  LetOneLag();
+  const int lagging = (Commit() + 1) % cluster_.size();
+  victim_ = (lagging + 1) % cluster_.size();
+  const int other = (lagging + 2) % cluster_.size();
+  cluster_.Signal(lagging, SIGSTOP);
+  for (int i = 0; i < 10; ++i) Commit();
+  cluster_.Kill({victim_});
   fs::remove_all(cluster_.DataPath(victim_));
   cluster_.Start(victim_);
   EXPECT_EQ(cluster_.AwaitEnd(victim_), real::kLostPromise);
-  cluster_.Kill({other_});
-  EXPECT_FALSE(HasAll(lagging_)) << "it does not lag";
-  cluster_.Signal(lagging_, SIGCONT);
-  cluster_.Start(other_);
+  cluster_.Kill({other});
+  EXPECT_FALSE(HasAll(lagging)) << "it does not lag";
+  cluster_.Signal(lagging, SIGCONT);
+  cluster_.Start(other);
   Commit();
-  EXPECT_TRUE(Eventually([&] { return HasAll(lagging_) && HasAll(other_); }));
+  EXPECT_TRUE(Eventually([&] { return HasAll(lagging) && HasAll(other); }));
 }
 
 }  // namespace

@@ -35,63 +35,53 @@ class StepBytes : public sim::Observer {
   std::size_t most = 0;
 };
 
-// A client asks the replica for a large value kReads times at once, and another client for a small
-// one. Returns the number of large answers that came before the small one.
-int LargeAnswersBefore(KvWorld& world, PeerId replica) {
-  testkit::Client greedy(world.cluster.simulator());
-  testkit::Client modest(world.cluster.simulator());
-  int large = 0;
-  std::optional<int> before;
-  for (int i = 0; i < kReads; ++i) {
-    greedy.Call(replica, KvRequest{Words("GET large"), 0}, 10s,
+class PacedReadsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(leader_, kNobody);
+    ASSERT_EQ(world_.Do({"SET", "large", std::string(kLarge, 'v')}), Reply::Ok());
+    ASSERT_EQ(world_.Do("SET small 1"), Reply::Ok());
+    world_.cluster.RunFor(1s);
+    world_.cluster.simulator().AddObserver(&sent_);
+  }
+
+  // A client asks the replica for a large value kReads times at once, and another client for a
+  // small one. Expects all answers. Returns the number of large ones that came before the small
+  // one.
+  int LargeAnswersBefore(PeerId replica) {
+    testkit::Client greedy(world_.cluster.simulator());
+    testkit::Client modest(world_.cluster.simulator());
+    int large = 0;
+    std::optional<int> before;
+    for (int i = 0; i < kReads; ++i) {
+      greedy.Call(replica, KvRequest{Words("GET large"), 0}, 10s,
+                  [&](const std::optional<Reply>& reply) {
+                    large += reply && reply->text.size() == kLarge ? 1 : 0;
+                  });
+    }
+    modest.Call(replica, KvRequest{Words("GET small"), 0}, 10s,
                 [&](const std::optional<Reply>& reply) {
-                  large += reply && reply->text.size() == kLarge ? 1 : 0;
+                  EXPECT_EQ(reply, Reply::String("1"));
+                  before = large;
                 });
+    world_.cluster.RunUntil([&] { return large == kReads && before; }, 10s);
+    EXPECT_EQ(large, kReads);
+    EXPECT_LE(sent_.most, kStepMax);
+    EXPECT_TRUE(world_.AllInvariantsHold());
+    return before.value_or(kReads);
   }
-  modest.Call(replica, KvRequest{Words("GET small"), 0}, 10s,
-              [&](const std::optional<Reply>& reply) {
-                EXPECT_EQ(reply, Reply::String("1"));
-                before = large;
-              });
-  world.cluster.RunUntil([&] { return large == kReads && before; }, 10s);
-  EXPECT_EQ(large, kReads);
-  return before.value_or(kReads);
+
+  KvWorld world_{{.replicas = 3, .seed = 42}};
+  const PeerId leader_ = world_.WaitForProposer();
+  StepBytes sent_;
+};
+
+TEST_F(PacedReadsTest, AStepSendsABoundedNumberOfBytesAndClientsTakeTurns) {
+  EXPECT_LE(LargeAnswersBefore(leader_), kReads / 10);
+  EXPECT_EQ(world_.WaitForProposer(), leader_) << "the leader was deposed";
 }
 
-TEST(PacedReads, AStepSendsABoundedNumberOfBytesAndClientsTakeTurns) {
-  KvWorld world({.replicas = 3, .seed = 42});
-  const PeerId leader = world.WaitForProposer();
-  ASSERT_NE(leader, kNobody);
-  ASSERT_EQ(world.Do({"SET", "large", std::string(kLarge, 'v')}), Reply::Ok());
-  ASSERT_EQ(world.Do("SET small 1"), Reply::Ok());
-  world.cluster.RunFor(1s);
-  StepBytes sent;
-  world.cluster.simulator().AddObserver(&sent);
-  EXPECT_LE(LargeAnswersBefore(world, leader), kReads / 10);
-  EXPECT_LE(sent.most, kStepMax);
-  EXPECT_EQ(world.WaitForProposer(), leader) << "the leader was deposed";
-  EXPECT_TRUE(world.AllInvariantsHold());
-}
-
-TEST(PacedReads, OfAFollowersClientsToo) {
-  KvWorld world({.replicas = 3, .seed = 43});
-  const PeerId leader = world.WaitForProposer();
-  ASSERT_NE(leader, kNobody);
-  ASSERT_EQ(world.Do({"SET", "large", std::string(kLarge, 'v')}), Reply::Ok());
-  world.cluster.RunFor(1s);
-  StepBytes sent;
-  world.cluster.simulator().AddObserver(&sent);
-  testkit::Client client(world.cluster.simulator());
-  int answers = 0;
-  for (int i = 0; i < 20; ++i) {
-    client.Call(world.Others(leader)[0], KvRequest{Words("GET large"), 0}, 10s,
-                [&](const std::optional<Reply>& reply) { answers += reply ? 1 : 0; });
-  }
-  world.cluster.RunUntil([&] { return answers == 20; }, 10s);
-  EXPECT_EQ(answers, 20);
-  EXPECT_LE(sent.most, kStepMax);
-  EXPECT_TRUE(world.AllInvariantsHold());
-}
+TEST_F(PacedReadsTest, OfAFollowersClientsToo) { LargeAnswersBefore(world_.Others(leader_)[0]); }
 
 }  // namespace
 }  // namespace depfast::kv

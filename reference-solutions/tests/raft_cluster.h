@@ -2,8 +2,6 @@
 // RAFT_PROGRAM names: a mutant built by hand.
 #pragma once
 
-#include <stdlib.h>
-
 #include <string>
 
 #include "raft_wal.h"
@@ -13,15 +11,10 @@ namespace depfast::raft {
 
 class RaftCluster : public real::ReplicaCluster {
  public:
-  explicit RaftCluster(int replicas) : ReplicaCluster(Program(), {.replicas = replicas}) {}
+  explicit RaftCluster(int replicas)
+      : ReplicaCluster(real::FromEnvironment("RAFT_PROGRAM", LAB2_REAL), {.replicas = replicas}) {}
 
   std::string WalPath(int id) const { return DataPath(id) + "/" + kWalFile; }
-
- private:
-  static std::string Program() {
-    const char* other = getenv("RAFT_PROGRAM");
-    return other != nullptr ? other : LAB2_REAL;
-  }
 };
 
 }  // namespace depfast::raft

@@ -110,15 +110,13 @@ class PieceWatch : private sim::Observer {
   }
 
   bool under_way() const { return bytes_ > 0; }
-  std::size_t bytes() const { return bytes_; }  // of the new file
-  int pieces() const { return pieces_; }        // of the new file
-  int most_pieces() const { return most_pieces_; }
-  std::size_t largest_piece() const { return largest_piece_; }
-  // Commands applied while a snapshot was written, at most.
-  std::uint64_t most_applied() const { return most_applied_; }
-  int completed() const { return completed_; }
-  // The time of the latest complete snapshot.
-  Duration took() const { return took_; }
+
+  int pieces = 0;  // of the new file
+  int most_pieces = 0;
+  std::size_t largest_piece = 0;
+  std::uint64_t most_applied = 0;  // commands, while a snapshot was written
+  int completed = 0;
+  Duration took{0};  // of the latest complete snapshot
 
  private:
   void OnDisk(PeerId replica, Time now, const sim::SimDisk& disk) override {
@@ -128,36 +126,30 @@ class PieceWatch : private sim::Observer {
     const std::uint64_t applied = world_.checker.AppliedUpTo(replica);
     if (bytes > bytes_) {
       if (bytes_ == 0) {
-        pieces_ = 0;
+        pieces = 0;
         began_ = now;
         applied_before_ = applied;
       }
-      most_pieces_ = std::max(most_pieces_, ++pieces_);
-      largest_piece_ = std::max(largest_piece_, bytes - bytes_);
+      most_pieces = std::max(most_pieces, ++pieces);
+      largest_piece = std::max(largest_piece, bytes - bytes_);
     } else if (bytes == 0 && bytes_ > 0) {
-      ++completed_;
-      took_ = now - began_;
-      most_applied_ = std::max(most_applied_, applied - applied_before_);
+      ++completed;
+      took = now - began_;
+      most_applied = std::max(most_applied, applied - applied_before_);
     }
     bytes_ = bytes;
   }
 
   RaftWorld& world_;
   PeerId replica_;
-  std::size_t bytes_ = 0;
-  int pieces_ = 0;
-  int most_pieces_ = 0;
-  int completed_ = 0;
-  std::size_t largest_piece_ = 0;
+  std::size_t bytes_ = 0;  // of the new file
   std::uint64_t applied_before_ = 0;
-  std::uint64_t most_applied_ = 0;
   Time began_{0};
-  Duration took_{0};
 };
 
 // Submits commands until the replica has begun a snapshot, and has written `pieces` of it.
 bool WriteUntil(RaftWorld& world, const PieceWatch& watch, int pieces) {
-  const auto is_there = [&] { return watch.under_way() && watch.pieces() >= pieces; };
+  const auto is_there = [&] { return watch.under_way() && watch.pieces >= pieces; };
   for (int i = 0; i < 400 && !is_there(); ++i) {
     world.SubmitOneLarge();
     world.cluster.RunUntil(is_there, 10ms);
@@ -172,126 +164,118 @@ std::optional<Snapshot> SnapshotOf(RaftWorld& world, PeerId replica) {
   return DecodeSnapshot({file->second.data.data(), file->second.durable_bytes});
 }
 
-TEST(RaftPieces, CommandsAreAppliedWhileASnapshotIsWritten) {
-  RaftWorld world({.replicas = 3, .seed = 901});
-  const PeerId leader = world.WaitForLeader();
-  ASSERT_NE(leader, kNobody);
-  const PieceWatch watch(world, leader);
-  for (int i = 0; i < 30; ++i) {
-    ASSERT_TRUE(world.CommitBytes(kMiB / 2));
-    ASSERT_TRUE(world.AllInvariantsHold());
+class RaftPieces : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_NE(leader_, kNobody); }
+
+  void StartAgain() {
+    world_.cluster.Crash(victim_);
+    world_.cluster.RunFor(10ms);
+    world_.cluster.Restart(victim_);
   }
-  EXPECT_GE(watch.completed(), 2);
-  EXPECT_GE(watch.most_pieces(), kPieces);
-  EXPECT_LE(watch.largest_piece(), kPieceBytes + 100) << "a piece, and what frames it";
-  EXPECT_GE(watch.most_applied(), 5u) << "the replica stands still while it writes a snapshot";
+
+  RaftWorld world_{{.replicas = 3, .seed = 901}};
+  const PeerId leader_ = world_.WaitForLeader();
+  const PeerId victim_ = world_.Others(leader_)[0];
+  PieceWatch watch_{world_, victim_};
+};
+
+TEST_F(RaftPieces, CommandsAreAppliedWhileASnapshotIsWritten) {
+  PieceWatch watch(world_, leader_);
+  for (int i = 0; i < 30; ++i) {
+    ASSERT_TRUE(world_.CommitBytes(kMiB / 2));
+    ASSERT_TRUE(world_.AllInvariantsHold());
+  }
+  EXPECT_GE(watch.completed, 2);
+  EXPECT_GE(watch.most_pieces, kPieces);
+  EXPECT_LE(watch.largest_piece, kPieceBytes + 100) << "a piece, and what frames it";
+  EXPECT_GE(watch.most_applied, 5u) << "the replica stands still while it writes a snapshot";
 }
 
-TEST(RaftPieces, ASnapshotTakesHalfOfTheDisksTimeAtMost) {
-  RaftWorld world({.replicas = 3, .seed = 902});
-  const PeerId leader = world.WaitForLeader();
-  ASSERT_NE(leader, kNobody);
-  const PeerId slow = world.Others(leader)[0];
-  const PieceWatch watch(world, slow);
-  ASSERT_TRUE(WriteUntil(world, watch, 1));
+TEST_F(RaftPieces, ASnapshotTakesHalfOfTheDisksTimeAtMost) {
+  ASSERT_TRUE(WriteUntil(world_, watch_, 1));
   constexpr std::int64_t kBytesPerSecond = 200'000;
-  world.cluster.Begin(faults::DiskSlow({slow}, kBytesPerSecond));
-  ASSERT_TRUE(world.cluster.RunUntil([&] { return watch.completed() > 0; }, 10s));
+  world_.cluster.Begin(faults::DiskSlow({victim_}, kBytesPerSecond));
+  ASSERT_TRUE(world_.cluster.RunUntil([&] { return watch_.completed > 0; }, 10s));
   const double written_for = static_cast<double>((kPieces - 2) * kPieceBytes) / kBytesPerSecond;
-  EXPECT_GE(std::chrono::duration<double>(watch.took()).count(), 2 * written_for);
-  world.cluster.Heal();
-  EXPECT_TRUE(world.WaitForAllApplied());
-  EXPECT_TRUE(world.AllInvariantsHold());
+  EXPECT_GE(std::chrono::duration<double>(watch_.took).count(), 2 * written_for);
+  world_.cluster.Heal();
+  EXPECT_TRUE(world_.WaitForAllApplied());
+  EXPECT_TRUE(world_.AllInvariantsHold());
 }
 
-TEST(RaftPieces, ACrashBetweenPiecesLeavesTheOldSnapshot) {
-  RaftWorld world({.replicas = 3, .seed = 903});
-  const PeerId leader = world.WaitForLeader();
-  ASSERT_NE(leader, kNobody);
-  const PeerId victim = world.Others(leader)[0];
-  const PieceWatch watch(world, victim);
+TEST_F(RaftPieces, ACrashBetweenPiecesLeavesTheOldSnapshot) {
   for (int pieces = 1; pieces < kPieces; pieces += 3) {
     SCOPED_TRACE("a crash after " + std::to_string(pieces) + " pieces");
-    ASSERT_TRUE(WriteUntil(world, watch, pieces));
-    const auto old = SnapshotOf(world, victim);
-    world.cluster.Crash(victim);
-    world.cluster.RunFor(10ms);
-    world.cluster.Restart(victim);
-    const auto now = SnapshotOf(world, victim);
+    ASSERT_TRUE(WriteUntil(world_, watch_, pieces));
+    const auto old = SnapshotOf(world_, victim_);
+    StartAgain();
+    const auto now = SnapshotOf(world_, victim_);
     EXPECT_EQ(now ? now->last_index : 0, old ? old->last_index : 0);
-    ASSERT_TRUE(world.WaitForAllApplied()) << "the replica stays behind";
-    ASSERT_TRUE(world.AllInvariantsHold());
+    ASSERT_TRUE(world_.WaitForAllApplied()) << "the replica stays behind";
+    ASSERT_TRUE(world_.AllInvariantsHold());
     // The next compaction begins its files anew.
-    const int completed = watch.completed();
-    for (int i = 0; i < 20 && watch.completed() == completed; ++i) {
-      ASSERT_TRUE(world.CommitBytes(kMiB / 2));
+    const int completed = watch_.completed;
+    for (int i = 0; i < 20 && watch_.completed == completed; ++i) {
+      ASSERT_TRUE(world_.CommitBytes(kMiB / 2));
     }
-    EXPECT_GT(watch.completed(), completed);
-    ASSERT_TRUE(world.AllInvariantsHold());
+    EXPECT_GT(watch_.completed, completed);
+    ASSERT_TRUE(world_.AllInvariantsHold());
   }
 }
 
-TEST(RaftPieces, AFailedWriteBetweenPiecesLosesNothing) {
-  RaftWorld world({.replicas = 3, .seed = 904});
+TEST_F(RaftPieces, AFailedWriteBetweenPiecesLosesNothing) {
   for (const bool is_short : {true, false}) {
     for (const char* const file : {kNewSnapshotFile, kNewWalFile}) {
       SCOPED_TRACE(std::string(is_short ? "a short write of " : "a sync of ") + file);
-      const PeerId leader = world.WaitForLeader(4s);
+      const PeerId leader = world_.WaitForLeader(4s);
       ASSERT_NE(leader, kNobody);
-      const PeerId victim = world.Others(leader)[0];
-      const PieceWatch watch(world, victim);
-      ASSERT_TRUE(WriteUntil(world, watch, kPieces / 2));
-      auto& simulator = world.cluster.simulator();
+      const PeerId victim = world_.Others(leader)[0];
+      PieceWatch watch(world_, victim);
+      ASSERT_TRUE(WriteUntil(world_, watch, kPieces / 2));
+      auto& simulator = world_.cluster.simulator();
       simulator.FailNext(victim, {IoRequest::Kind::kAppend, file, is_short, EIO});
-      ASSERT_TRUE(world.Commit(20, 6s)) << "two of three replicas make no progress";
-      ASSERT_TRUE(world.cluster.RunUntil(
+      ASSERT_TRUE(world_.Commit(20, 6s)) << "two of three replicas make no progress";
+      ASSERT_TRUE(world_.cluster.RunUntil(
           [&] { return simulator.disk(victim).has_failed() || !simulator.IsUp(victim); }, 3s));
       simulator.Repair(victim);
-      world.cluster.Heal();
-      ASSERT_TRUE(world.Commit(10, 6s));
-      ASSERT_TRUE(world.WaitForAllApplied(4s));
-      ASSERT_TRUE(world.AllInvariantsHold());
+      world_.cluster.Heal();
+      ASSERT_TRUE(world_.Commit(10, 6s));
+      ASSERT_TRUE(world_.WaitForAllApplied(4s));
+      ASSERT_TRUE(world_.AllInvariantsHold());
     }
   }
 }
 
 // The follower's own snapshot is overtaken by its leader's.
-TEST(RaftPieces, ALeadersSnapshotEndsTheFollowersOwn) {
-  RaftWorld world({.replicas = 3, .seed = 905});
-  const PeerId leader = world.WaitForLeader();
-  ASSERT_NE(leader, kNobody);
-  const PeerId victim = world.Others(leader)[0];
-  const PieceWatch watch(world, victim);
-  ASSERT_TRUE(WriteUntil(world, watch, 2));
-  world.cluster.Begin(faults::DiskSlow({victim}, 5'000));
-  const faults::Fault partition = faults::PartitionFault({victim});
-  world.cluster.Begin(partition);
-  ASSERT_TRUE(world.CommitBytes(8 * kMiB));
-  ASSERT_TRUE(watch.under_way());
-  ASSERT_EQ(watch.completed(), 0);
-  world.cluster.End(partition);
-  ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.claims(victim).restored > 0; }, 9s))
+TEST_F(RaftPieces, ALeadersSnapshotEndsTheFollowersOwn) {
+  ASSERT_TRUE(WriteUntil(world_, watch_, 2));
+  world_.cluster.Begin(faults::DiskSlow({victim_}, 5'000));
+  const faults::Fault partition = faults::PartitionFault({victim_});
+  world_.cluster.Begin(partition);
+  ASSERT_TRUE(world_.CommitBytes(8 * kMiB));
+  ASSERT_TRUE(watch_.under_way());
+  ASSERT_EQ(watch_.completed, 0);
+  world_.cluster.End(partition);
+  ASSERT_TRUE(
+      world_.cluster.RunUntil([&] { return world_.checker.claims(victim_).restored > 0; }, 9s))
       << "it is not restored";
-  world.cluster.Heal();
-  ASSERT_TRUE(world.WaitForAllApplied(4s));
-  ASSERT_TRUE(world.CommitBytes(10 * kMiB));
-  ASSERT_TRUE(world.WaitForAllApplied(4s));
-  EXPECT_GE(watch.completed(), 2) << "it takes no snapshot any more";
+  world_.cluster.Heal();
+  ASSERT_TRUE(world_.WaitForAllApplied(4s));
+  ASSERT_TRUE(world_.CommitBytes(10 * kMiB));
+  ASSERT_TRUE(world_.WaitForAllApplied(4s));
+  EXPECT_GE(watch_.completed, 2) << "it takes no snapshot any more";
   // The files on its disk are enough for a start.
-  world.cluster.Crash(victim);
-  world.cluster.RunFor(10ms);
-  world.cluster.Restart(victim);
-  ASSERT_TRUE(world.Commit(10));
-  ASSERT_TRUE(world.WaitForAllApplied());
-  EXPECT_TRUE(world.AllInvariantsHold());
+  StartAgain();
+  ASSERT_TRUE(world_.Commit(10));
+  ASSERT_TRUE(world_.WaitForAllApplied());
+  EXPECT_TRUE(world_.AllInvariantsHold());
 }
 
 // Apply compares each command with what was expected.
-TEST(RaftPieces, CommandsAreExpectedBeforeTheyAreApplied) {
-  RaftWorld world({.replicas = 3, .seed = 906});
-  ASSERT_NE(world.WaitForLeader(), kNobody);
-  ASSERT_TRUE(world.Commit(200));
-  EXPECT_TRUE(world.WaitForAllApplied());
+TEST_F(RaftPieces, CommandsAreExpectedBeforeTheyAreApplied) {
+  ASSERT_TRUE(world_.Commit(200));
+  EXPECT_TRUE(world_.WaitForAllApplied());
   EXPECT_EQ(TallyInPieces::most_expected(), 16U);
 }
 

@@ -1,6 +1,7 @@
 #include "replica_cluster.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <stdexcept>
@@ -8,6 +9,15 @@
 #include <utility>
 
 namespace depfast::real {
+
+std::string FromEnvironment(const char* name, const std::string& otherwise) {
+  const char* text = getenv(name);
+  return text != nullptr ? text : otherwise;
+}
+
+std::uint64_t FromEnvironment(const char* name, std::uint64_t otherwise) {
+  return std::stoull(FromEnvironment(name, std::to_string(otherwise)));
+}
 
 ReplicaCluster::Port::Port() {
   auto [socket, where] = ListenAnywhere();

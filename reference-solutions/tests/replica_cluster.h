@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
@@ -15,6 +16,10 @@
 #include "support.h"
 
 namespace depfast::real {
+
+// The environment variable of that name, or `otherwise` without one.
+std::string FromEnvironment(const char* name, const std::string& otherwise);
+std::uint64_t FromEnvironment(const char* name, std::uint64_t otherwise);
 
 class ReplicaCluster {
  public:

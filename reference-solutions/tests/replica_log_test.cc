@@ -54,18 +54,17 @@ class ReplicaLogTest : public testing::Test {
   ReplicaLog replica_{path_};
 };
 
-TEST_F(ReplicaLogTest, ANewFileMayRepeatEntriesInSeveralRecords) {
+TEST_F(ReplicaLogTest, ANewFileMayRepeatOrLackWhatIsCompacted) {
   Replace(Wal(0, kEntries));
   ASSERT_TRUE(HasAll());
   Replace(Wal(2, 4) + EncodeEntries(log_, 5));
-  EXPECT_TRUE(HasAll());
+  EXPECT_TRUE(HasAll()) << "in several records";
   EXPECT_EQ(replica_.rewritten(), 0U);
-}
-
-TEST_F(ReplicaLogTest, EntriesThatAreCompactedAreStillThere) {
-  Replace(Wal(0, kEntries));
-  ASSERT_TRUE(HasAll());
   Replace(Wal(kEntries, kEntries));
+  EXPECT_TRUE(HasAll()) << "in none";
+  Replace(Wal(2, 4));
+  EXPECT_FALSE(HasAll()) << "it lacks more";
+  Append(EncodeEntries(log_, 5));
   EXPECT_TRUE(HasAll());
 }
 
@@ -88,15 +87,6 @@ TEST_F(ReplicaLogTest, AnEntryThatAPowerCutTookIsMissedAndMayBeWrittenAgain) {
   Append(EncodeEntries(log_, 5));
   EXPECT_TRUE(HasAll());
   EXPECT_EQ(replica_.rewritten(), 0U);
-}
-
-TEST_F(ReplicaLogTest, AnAcknowledgedEntryThatANewFileLacksIsMissed) {
-  Replace(Wal(0, kEntries));
-  ASSERT_TRUE(HasAll());
-  Replace(Wal(2, 4));
-  EXPECT_FALSE(HasAll());
-  Append(EncodeEntries(log_, 5));
-  EXPECT_TRUE(HasAll());
 }
 
 }  // namespace

@@ -12,13 +12,13 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -44,16 +44,10 @@ constexpr std::uint64_t kMoreUntilFast = 500;
 constexpr std::uint64_t kStepsMax = 50'000'000;
 constexpr std::int64_t kAlways = 1000;  // per mille
 
-std::uint64_t FromEnvironment(const char* name, std::uint64_t otherwise) {
-  const char* text = getenv(name);
-  return text != nullptr ? std::stoull(text) : otherwise;
-}
+using real::FromEnvironment;
 
-// The store of the reference, or the program of a mutant.
-std::string ProgramOr(const char* reference) {
-  const char* other = getenv("STORE_PROGRAM");
-  return other != nullptr ? other : reference;
-}
+// The program of a mutant instead of the reference's.
+constexpr const char* kProgram = "STORE_PROGRAM";
 
 struct Round {
   std::string fault;  // "SIGKILL of replica 1, the leader"
@@ -63,7 +57,8 @@ struct Round {
 
 class StoreRounds : public testing::Test {
  public:
-  explicit StoreRounds(const std::string& program = ProgramOr(LAB3_REAL), int replicas = 3)
+  explicit StoreRounds(const std::string& program = FromEnvironment(kProgram, LAB3_REAL),
+                       int replicas = 3)
       : cluster_(program, {.replicas = replicas, .faults = true}) {}
 
  protected:
@@ -77,8 +72,6 @@ class StoreRounds : public testing::Test {
     kFailedDisk,
     kCutMost
   };
-
-  void RunRound(std::uint64_t number) { RunRound(number, kFaults[random_.Below(kFaults.size())]); }
 
   void RunRound(std::uint64_t number, Fault fault) {
     load_.SetRound(number);
@@ -105,6 +98,24 @@ class StoreRounds : public testing::Test {
     rounds_.back().ended = StoreClock();
   }
 
+  // A round for each fault that `next` names, by the number of rounds that follow.
+  void RunRounds(const std::function<Fault(std::uint64_t left)>& next) {
+    const std::uint64_t rounds = FromEnvironment("STORE_ROUNDS", 3);
+    for (std::uint64_t number = 1; number <= rounds; ++number) {
+      RunRound(number, next(rounds - number));
+      if (HasFatalFailure()) return;
+    }
+    ExpectLinearizable();
+  }
+
+  Fault Any() {
+    static constexpr std::array kFaults = {Fault::kKill,     Fault::kCut,       Fault::kKillAll,
+                                           Fault::kCutAll,   Fault::kStop,      Fault::kStop,
+                                           Fault::kFullDisk, Fault::kFailedDisk};
+    return kFaults[random_.Below(kFaults.size())];
+  }
+
+ private:
   void ExpectLinearizable() {
     load_.Stop();
     KvHistory history = load_.history();
@@ -115,11 +126,6 @@ class StoreRounds : public testing::Test {
     EXPECT_TRUE(result.verdict == Verdict::kLinearizable)
         << RoundsOf(history, result.window) << result.explanation;
   }
-
- private:
-  static constexpr std::array kFaults = {Fault::kKill,     Fault::kCut,       Fault::kKillAll,
-                                         Fault::kCutAll,   Fault::kStop,      Fault::kStop,
-                                         Fault::kFullDisk, Fault::kFailedDisk};
 
   static bool HitsAll(Fault fault) { return fault == Fault::kKillAll || fault == Fault::kCutAll; }
 
@@ -192,13 +198,12 @@ class StoreRounds : public testing::Test {
       case Fault::kKillAll:
         cluster_.Kill(Victims(fault, victim));
         return;
-      case Fault::kCutMost:
-        cluster_.CutPower(Victims(fault, victim));
-        for (const int id : Others(fault, victim)) cluster_.Signal(id, SIGSTOP);
-        return;
       case Fault::kCut:
       case Fault::kCutAll:
+      case Fault::kCutMost:
         cluster_.CutPower(Victims(fault, victim));
+        if (fault != Fault::kCutMost) return;
+        for (const int id : Others(fault, victim)) cluster_.Signal(id, SIGSTOP);
         return;
       case Fault::kStop:
         cluster_.Signal(victim, SIGSTOP);
@@ -280,28 +285,18 @@ class StoreRounds : public testing::Test {
 };
 
 TEST_F(StoreRounds, LoseNothingAndAnswerAsOneStore) {
-  const std::uint64_t rounds = FromEnvironment("STORE_ROUNDS", 3);
-  for (std::uint64_t number = 1; number <= rounds; ++number) {
-    RunRound(number);
-    if (HasFatalFailure()) return;
-  }
-  ExpectLinearizable();
+  RunRounds([this](std::uint64_t) { return Any(); });
 }
 
 // Five replicas of the store on SAUCR. What a replica in fast mode loses, the others tell it: one
 // by one, then three that lose their power in one instant.
 class StoreOnSaucr : public StoreRounds {
  public:
-  StoreOnSaucr() : StoreRounds(ProgramOr(LAB6_REAL), 5) {}
+  StoreOnSaucr() : StoreRounds(FromEnvironment(kProgram, LAB6_REAL), 5) {}
 };
 
 TEST_F(StoreOnSaucr, LosesNothingToPowerCuts) {
-  const std::uint64_t rounds = FromEnvironment("STORE_ROUNDS", 3);
-  for (std::uint64_t number = 1; number <= rounds; ++number) {
-    RunRound(number, number < rounds ? Fault::kCut : Fault::kCutMost);
-    if (HasFatalFailure()) return;
-  }
-  ExpectLinearizable();
+  RunRounds([](std::uint64_t left) { return left > 0 ? Fault::kCut : Fault::kCutMost; });
 }
 
 }  // namespace

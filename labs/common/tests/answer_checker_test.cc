@@ -122,13 +122,10 @@ TEST_F(AnswerCheckerTest, TheFirstUntrueAnswerIsKept) {
   EXPECT_EQ(history_.size(), 1u) << history_.All();
 }
 
-TEST_F(AnswerCheckerTest, AnAnswerMayComeTwice) {
+TEST_F(AnswerCheckerTest, AnAnswerMayComeTwiceAndBelongsToARequest) {
   Ask(0, kTwice);
   EXPECT_EQ(log_.asked.size(), 2u);
   EXPECT_EQ(checker_.FirstViolation(), "");
-}
-
-TEST_F(AnswerCheckerTest, AnAnswerBelongsToARequest) {
   Ask(0, kForNobody);
   EXPECT_NE(checker_.FirstViolation().find("but no request asked for that"), std::string::npos)
       << checker_.FirstViolation();

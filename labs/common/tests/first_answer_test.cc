@@ -5,16 +5,11 @@
 namespace depfast {
 namespace {
 
-TEST(FirstAnswer, TheFirstKnownAnswerDecidesAtOnce) {
-  FirstAnswer answers(3);
+TEST(FirstAnswer, TheFirstKnownAnswerDecidesAtOnceAndForEver) {
+  FirstAnswer answers(4);
   EXPECT_EQ(answers.Add(CommandOutcome::kRefused), std::nullopt);
   EXPECT_EQ(answers.Add(CommandOutcome::kKnown), CommandOutcome::kKnown);
   EXPECT_EQ(answers.Add(CommandOutcome::kKnown), std::nullopt) << "an outcome is told once";
-}
-
-TEST(FirstAnswer, AKnownAnswerIsFinalWhateverComesLater) {
-  FirstAnswer answers(2);
-  EXPECT_EQ(answers.Add(CommandOutcome::kKnown), CommandOutcome::kKnown);
   EXPECT_EQ(answers.Add(CommandOutcome::kUnknown), std::nullopt);
 }
 

@@ -25,50 +25,18 @@ class TwoProposers : public testing::Test, public LogWorld {
     cluster.Start();
   }
 
-  // Submits commands one after the other. Returns how long the slowest took.
-  Duration SlowestOf(int count) {
-    Duration slowest{0};
-    for (int i = 0; i < count; ++i) {
-      const Time begun = cluster.now();
-      bool ended = false;
-      client.Submit(CommandText(++submitted_, 20), [&](bool ok) { ended = committed_ = ok; });
-      EXPECT_TRUE(cluster.RunUntil([&] { return ended; }, 5s));
-      slowest = std::max(slowest, cluster.now() - begun);
-    }
-    return slowest;
-  }
-
   SubmitClient client;
-  std::uint64_t submitted_ = 0;
-  bool committed_ = false;
 };
 
 TEST_F(TwoProposers, ACommandSentToBothIsAppliedOnce) {
-  SlowestOf(kCommands);
+  int committed = 0;
+  for (int i = 0; i < kCommands; ++i) {
+    client.Submit(CommandText(static_cast<std::uint64_t>(i), 20),
+                  [&](bool ok) { committed += ok; });
+  }
+  EXPECT_TRUE(cluster.RunUntil([&] { return committed == kCommands; }, 5s));
   EXPECT_TRUE(WaitForAllApplied());
   EXPECT_EQ(log().CommittedUpTo(), static_cast<std::uint64_t>(kCommands));
-  EXPECT_TRUE(AllInvariantsHold());
-}
-
-TEST_F(TwoProposers, TheFirstAnswerCounts) {
-  const Duration healthy = SlowestOf(kCommands);
-  for (const PeerId slow : {kFirstProposer, kSecondProposer}) {
-    cluster.Begin(faults::NetSlow({slow}, 400ms));
-    EXPECT_LT(SlowestOf(kCommands), healthy + 50ms) << "the slow proposer is waited for";
-    cluster.Heal();
-    cluster.RunFor(500ms);  // messages that were delayed still travel
-    EXPECT_TRUE(WaitForAllApplied());
-  }
-  EXPECT_EQ(log().CommittedUpTo(), 3u * kCommands);
-  EXPECT_TRUE(AllInvariantsHold());
-}
-
-TEST_F(TwoProposers, ADeadProposerIsReplacedByAReplicaThatRefuses) {
-  SlowestOf(1);
-  cluster.Crash(kFirstProposer);
-  EXPECT_LT(SlowestOf(kCommands), 100ms) << "the second proposer alone must serve";
-  EXPECT_EQ(log().Proposers(), std::vector<PeerId>{kSecondProposer});
-  EXPECT_TRUE(WaitForAllApplied());
   EXPECT_TRUE(AllInvariantsHold());
 }
 

@@ -23,33 +23,22 @@ TEST(CopilotExecution, TheOrderIsTheSameWhateverAReplicaKnows) {
   EXPECT_EQ(tried.bad, 0U) << "of " << tried.pairs;
 }
 
-TEST(CopilotExecution, AnEntryWaitsForItsDependency) {
-  const Log pilot{{.dependency = 1}};
-  const Log copilot{{.dependency = 0}};
-  EXPECT_EQ(kNext(pilot, 0, {}, 0), Next::kNothing);
-  EXPECT_EQ(kNext({}, 0, copilot, 0), Next::kCopilot);
-  EXPECT_EQ(OrderBy(kNext, pilot, copilot), (Order{"Q.1", "P.1"}));
-}
-
-TEST(CopilotExecution, OfACycleThePilotsEntryRunsFirst) {
-  const Log pilot{{.dependency = 1}};
-  const Log copilot{{.dependency = 1}};
-  EXPECT_EQ(kNext({}, 0, copilot, 0), Next::kNothing);
-  EXPECT_EQ(OrderBy(kNext, pilot, copilot), (Order{"P.1", "Q.1"}));
-}
-
-TEST(CopilotExecution, ACycleMayBeLong) {
-  const Log pilot{{.dependency = 1}, {.dependency = 0}};
-  const Log copilot{{.dependency = 2}};
-  EXPECT_EQ(OrderBy(kNext, pilot, copilot), (Order{"P.1", "P.2", "Q.1"}));
-}
-
-TEST(CopilotExecution, ANoOpOrdersNothing) {
-  const Log pilot{{.no_op = true}, {.dependency = 1}};
-  const Log copilot{{.dependency = 0}};
-  EXPECT_EQ(kNext(pilot, 0, {}, 0), Next::kPilot);
-  EXPECT_EQ(kNext(pilot, 1, {}, 0), Next::kNothing);
-  EXPECT_EQ(OrderBy(kNext, pilot, copilot), (Order{"Q.1", "P.2"}));
+TEST(CopilotExecution, AnEntryRunsAfterItsDependency) {
+  const Log first{{.dependency = 0}};
+  const Log second{{.dependency = 1}};
+  EXPECT_EQ(kNext(second, 0, {}, 0), Next::kNothing);
+  EXPECT_EQ(kNext({}, 0, first, 0), Next::kCopilot);
+  EXPECT_EQ(OrderBy(kNext, second, first), (Order{"Q.1", "P.1"}));
+  // In a cycle the pilot's entry runs first, and a cycle may be long.
+  EXPECT_EQ(kNext({}, 0, second, 0), Next::kNothing);
+  EXPECT_EQ(OrderBy(kNext, second, second), (Order{"P.1", "Q.1"}));
+  const Log two{{.dependency = 1}, {.dependency = 0}};
+  EXPECT_EQ(OrderBy(kNext, two, Log{{.dependency = 2}}), (Order{"P.1", "P.2", "Q.1"}));
+  // A no-op orders nothing.
+  const Log after_a_no_op{{.no_op = true}, {.dependency = 1}};
+  EXPECT_EQ(kNext(after_a_no_op, 0, {}, 0), Next::kPilot);
+  EXPECT_EQ(kNext(after_a_no_op, 1, {}, 0), Next::kNothing);
+  EXPECT_EQ(OrderBy(kNext, after_a_no_op, first), (Order{"Q.1", "P.2"}));
 }
 
 // If the copilot's entry ran first in a cycle on the replicas that know more of its log.

@@ -18,6 +18,10 @@
 namespace depfast::copilot {
 namespace {
 
+constexpr Ballot kPromised = 1000;  // to a taker
+
+constexpr Prepare kTaken{Lane::kPilot, kPromised, 1, false, 0};
+
 // Ping-pong batching keeps the dependencies compatible.
 TEST(Copilot, TheFastPathIsUsual) {
   for (const bool slow : {false, true}) {
@@ -55,13 +59,12 @@ TEST(Copilot, WhoeverIsSlowDelaysNobody) {
 // The follower has promised more to another taker, and the pilot never answers. A majority of
 // promises is possible, but waits for a silent replica.
 TEST(Copilot, ARefusedTakerAsksAgainAtOnce) {
-  constexpr Ballot kPromised = 1000;
   Stage stage(7);
   SentRequests<Prepare> prepares(stage.cluster);
   for (const PeerId id : {PeerId{1}, kFollower}) {
     ASSERT_TRUE(stage.Ask(ProposalOfP(1, 0), id).recorded);
   }
-  ASSERT_TRUE(stage.Ask(Prepare{Lane::kPilot, kPromised, 1, false, 0}).promised);
+  ASSERT_TRUE(stage.Ask(kTaken).promised);
   stage.ConnectWithoutThePilot();
   SubmitTo(stage.client(), 1, 1);
   const auto asks_above = [&](Ballot ballot) {
@@ -77,7 +80,6 @@ TEST(Copilot, ARefusedTakerAsksAgainAtOnce) {
 // All have answered its proposal. But a taker, which may be the slow replica, has its promise. So
 // it waits for the taker with the patience for an entry of the other lane, and not for 50 ms.
 TEST(Copilot, APilotThatHasPromisedItsEntryTakesItOver) {
-  constexpr Ballot kPromised = 1000;
   Stage stage(7);
   stage.cluster.Heal();
   stage.cluster.RunFor(50ms);
@@ -85,7 +87,7 @@ TEST(Copilot, APilotThatHasPromisedItsEntryTakesItOver) {
   SentRequests<Prepare> prepares(stage.cluster);
   SubmitTo(stage.client(), 0, 1);
   ASSERT_TRUE(stage.cluster.RunUntil([&] { return !proposals.all().empty(); }, 1s));
-  ASSERT_TRUE(stage.Ask(Prepare{Lane::kPilot, kPromised, 1, false, 0}, 0).promised);
+  ASSERT_TRUE(stage.Ask(kTaken, 0).promised);
   const auto is_taken_over = [&] {
     return std::ranges::any_of(prepares.all(), [](const auto& sent) {
       return sent.from == 0 && sent.request.ballot > kPromised;
@@ -114,7 +116,6 @@ struct FirstRound {
 // The taker is heard of by refusals alone: it has asked the others between the pilot's proposal and
 // its Accept.
 TEST(Copilot, APilotThatIsRefusedItsEntryTakesItOver) {
-  constexpr Ballot kPromised = 1000;
   Stage stage(7);
   for (const PeerId id : {PeerId{1}, kFollower}) {  // so the slow path decides
     ASSERT_TRUE(stage.Ask(ProposalOfQ(1, 0), id).recorded);
@@ -122,7 +123,7 @@ TEST(Copilot, APilotThatIsRefusedItsEntryTakesItOver) {
   stage.cluster.Heal();
   const FirstRound round(stage);
   for (const PeerId id : {PeerId{1}, kFollower}) {
-    stage.client().Call(id, Prepare{Lane::kPilot, kPromised, 1, false, 0}, 1s,
+    stage.client().Call(id, kTaken, 1s,
                         [](const auto& reply) { EXPECT_TRUE(reply && reply->promised); });
   }
   ASSERT_TRUE(stage.cluster.RunUntil([&] { return !round.accepts.all().empty(); }, 1s));
@@ -134,13 +135,12 @@ TEST(Copilot, APilotThatIsRefusedItsEntryTakesItOver) {
 
 // The follower refuses, and the copilot's answer would be needed. It may be the slow replica.
 TEST(Copilot, ARefusedPilotWaitsForTheRestNoLongerThanForATaker) {
-  constexpr Ballot kPromised = 1000;
   Stage stage(7);
   ASSERT_TRUE(stage.Ask(ProposalOfQ(1, 0)).recorded);  // so the slow path decides
   stage.cluster.Heal();
   stage.cluster.Partition({1});
   const FirstRound round(stage);
-  ASSERT_TRUE(stage.Ask(Prepare{Lane::kPilot, kPromised, 1, false, 0}).promised);
+  ASSERT_TRUE(stage.Ask(kTaken).promised);
   ASSERT_TRUE(stage.cluster.RunUntil([&] { return !round.accepts.all().empty(); }, 1s));
   ASSERT_TRUE(stage.cluster.RunUntil([&] { return !round.prepares.all().empty(); }, 45ms));
   EXPECT_GT(round.prepares.all().front().request.ballot, kPromised);
@@ -148,7 +148,6 @@ TEST(Copilot, ARefusedPilotWaitsForTheRestNoLongerThanForATaker) {
 
 // Proposals of a slow pilot hold up the others. So its rounds do not end before its takeovers.
 TEST(Copilot, ARoundThatIsTakenOverKeepsItsPlace) {
-  constexpr Ballot kPromised = 1000;
   constexpr EntryIndex kRoundsMax = 4;
   Stage stage(7);
   SentRequests<FastAccept> proposals(stage.cluster);

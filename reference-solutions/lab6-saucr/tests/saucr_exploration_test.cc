@@ -99,72 +99,84 @@ Rules CommittedIf(const Change& change) {
   });
 }
 
-TEST(SaucrWhatIf, W1MemoryNeededNoMoreThanDisks) {
-  ExpectLost(kOneEntry, CommittedIf([](Acks& each, Life) {
-               if (each.named_from != 0) each.durable = std::max(each.durable, each.buffered);
-             }));
+struct WhatIf {
+  const char* name;
+  Scope scope;
+  Rules rules;
+};
+
+std::vector<WhatIf> WhatIfs() {
+  return {
+      {"W1MemoryNeededNoMoreThanDisks", kOneEntry, CommittedIf([](Acks& each, Life) {
+         if (each.named_from != 0) each.durable = std::max(each.durable, each.buffered);
+       })},
+      {"W2NothingWereMarked", kOneEntry,
+       With(&Rules::fast_switch,
+            [](const Markers&, std::span<const EntryId>) { return std::optional<EntryId>(); })},
+      {"W3TheMarkerCameBeforeTheEntries", kACrashInAFlush,
+       With(&Rules::marker_is_behind_entries, false)},
+      {"W4OnlyTheFirstEntryWereMarked", kAFlushBetween,
+       With(&Rules::fast_switch,
+            [](const Markers& markers, std::span<const EntryId> appended) {
+              return markers.fast_switch == EntryId() ? FastSwitch(markers, appended)
+                                                      : std::nullopt;
+            })},
+      {"W5MarkersComparedByIndex", kAnOverwrittenLog,
+       With(&Rules::is_on_disk,
+            [](const Markers& markers) {
+              return markers.latest_on_disk.index >= markers.fast_switch.index;
+            })},
+      {"W6EveryAcknowledgementCounted", kARoundWithoutAll,
+       CommittedIf([](Acks& each, Life) { each.named_from = 1; })},
+      {"W7TheToldMapReplacedTheOwn", kALateRound,
+       With(&Rules::merged, [](const LleMap&, const LleMap& told) { return told; })},
+      {"W8AnEarlierLifeCounted", kAnOldLife,
+       CommittedIf([](Acks& each, Life latest) { each.life = latest; })},
+      {"W9ALifeWereForgotten", kTwoOldLives, With(&Rules::lives_are_durable, false)},
+      {"W10RecoveringReplicasAnswered", kThreeOfFiveCrash,
+       With(&Rules::recovering_are_silent, false)},
+      {"W11RecoveringReplicasVoted", kAStraggler,
+       With(&Rules::grants_vote,
+            [](bool, EntryId ours, EntryId candidates) { return candidates >= ours; })},
+      {"W12OneAnswerWereEnough", kAStraggler,
+       With(&Rules::recovered_lle,
+            [](PeerId self, EntryId on_disk, const std::vector<LleMap>& answers, const Quorums&) {
+              return RecoveredLle(self, on_disk, answers, Quorums(3));
+            })},
+      {"W14MapsWereNotPassedOn", kOneEntry, With(&Rules::maps_are_passed_on, false)},
+      {"W16TheLogAloneVoted", kAStraggler, With(&Rules::recovered_lle_votes, false)},
+      {"W17AFlushBeforeTheDataWereMarked", kAFlushBeforeItIsWhole,
+       With(&Rules::latest_on_disk, [](const Markers& markers, EntryId last,
+                                       EntryId) { return LatestOnDisk(markers, last, {}); })},
+      {"W18ALeaderWithoutItsDataProposed", kOneEntry, With(&Rules::leaders_wait_for_data, false)},
+      {"W19OneWholeAnswerWereEnough", kALeaderWithoutData,
+       With(&Rules::choose,
+            [](EntryId own, EntryId recovered, const std::vector<LogAnswer>& answers,
+               const Quorums&) { return ChooseData(own, recovered, answers, Quorums(3)); })},
+      // Two of the three disks have the entry when the new leader asks. Its voters are not asked:
+      // they have left the older term.
+      {"W20AFetchedLogWentOnInAnOlderTerm", kAFetchBesideAnOldLeader,
+       With(&Rules::fetch_ends_terms, false)},
+      {"W21TheOwnDiskWereGivenUp", kSlowBeforeFast,
+       With(&Rules::choose,
+            [](EntryId, EntryId recovered, const std::vector<LogAnswer>& answers,
+               const Quorums& quorums) { return ChooseData({}, recovered, answers, quorums); })},
+      {"W22AnEarlierTermCommittedByItself", kAnEntryOfAnEarlierTerm,
+       With(&Rules::committed,
+            [](EntryIndex, const std::vector<Acks>& acks, const Lives& lives,
+               const Quorums& quorums) { return CommittedUpTo(1, acks, lives, quorums); })},
+  };
 }
 
-TEST(SaucrWhatIf, W2NothingWereMarked) {
-  ExpectLost(kOneEntry, With(&Rules::fast_switch, [](const Markers&, std::span<const EntryId>) {
-               return std::optional<EntryId>();
-             }));
-}
+class SaucrWhatIf : public testing::TestWithParam<WhatIf> {};
 
-TEST(SaucrWhatIf, W3TheMarkerCameBeforeTheEntries) {
-  ExpectLost(kACrashInAFlush, With(&Rules::marker_is_behind_entries, false));
-}
+TEST_P(SaucrWhatIf, AnEntryIsLost) { ExpectLost(GetParam().scope, GetParam().rules); }
 
-TEST(SaucrWhatIf, W4OnlyTheFirstEntryWereMarked) {
-  ExpectLost(
-      kAFlushBetween,
-      With(&Rules::fast_switch, [](const Markers& markers, std::span<const EntryId> appended) {
-        return markers.fast_switch == EntryId() ? FastSwitch(markers, appended) : std::nullopt;
-      }));
-}
-
-TEST(SaucrWhatIf, W5MarkersComparedByIndex) {
-  ExpectLost(kAnOverwrittenLog, With(&Rules::is_on_disk, [](const Markers& markers) {
-               return markers.latest_on_disk.index >= markers.fast_switch.index;
-             }));
-}
-
-TEST(SaucrWhatIf, W6EveryAcknowledgementCounted) {
-  ExpectLost(kARoundWithoutAll, CommittedIf([](Acks& each, Life) { each.named_from = 1; }));
-}
-
-TEST(SaucrWhatIf, W7TheToldMapReplacedTheOwn) {
-  ExpectLost(kALateRound,
-             With(&Rules::merged, [](const LleMap&, const LleMap& told) { return told; }));
-}
-
-TEST(SaucrWhatIf, W8AnEarlierLifeCounted) {
-  ExpectLost(kAnOldLife, CommittedIf([](Acks& each, Life latest) { each.life = latest; }));
-}
-
-TEST(SaucrWhatIf, W9ALifeWereForgotten) {
-  ExpectLost(kTwoOldLives, With(&Rules::lives_are_durable, false));
-}
-
-TEST(SaucrWhatIf, W10RecoveringReplicasAnswered) {
-  ExpectLost(kThreeOfFiveCrash, With(&Rules::recovering_are_silent, false));
-}
-
-TEST(SaucrWhatIf, W11RecoveringReplicasVoted) {
-  ExpectLost(kAStraggler, With(&Rules::grants_vote, [](bool, EntryId ours, EntryId candidates) {
-               return candidates >= ours;
-             }));
-}
-
-TEST(SaucrWhatIf, W12OneAnswerWereEnough) {
-  ExpectLost(kAStraggler,
-             With(&Rules::recovered_lle,
-                  [](PeerId self, EntryId on_disk, const std::vector<LleMap>& answers,
-                     const Quorums&) { return RecoveredLle(self, on_disk, answers, Quorums(3)); }));
-}
+INSTANTIATE_TEST_SUITE_P(Of, SaucrWhatIf, testing::ValuesIn(WhatIfs()),
+                         [](const auto& what_if) { return std::string(what_if.param.name); });
 
 // The own disk counts twice: in the LLE (R21), and in the vote (R25). Either is enough.
-TEST(SaucrWhatIf, W13TheOwnDiskDidNotCount) {
+TEST(SaucrRedundantRules, W13TheOwnDiskDidNotCount) {
   Rules rules =
       With(&Rules::recovered_lle,
            [](PeerId self, EntryId, const std::vector<LleMap>& answers, const Quorums& quorums) {
@@ -173,53 +185,6 @@ TEST(SaucrWhatIf, W13TheOwnDiskDidNotCount) {
   EXPECT_EQ(Explore(kSlowBeforeFast, rules, kAll).violated, "");
   rules.log_votes = false;
   ExpectLost(kSlowBeforeFast, rules);
-}
-
-TEST(SaucrWhatIf, W14MapsWereNotPassedOn) {
-  ExpectLost(kOneEntry, With(&Rules::maps_are_passed_on, false));
-}
-
-TEST(SaucrWhatIf, W16TheLogAloneVoted) {
-  ExpectLost(kAStraggler, With(&Rules::recovered_lle_votes, false));
-}
-
-TEST(SaucrWhatIf, W17AFlushBeforeTheDataWereMarked) {
-  ExpectLost(kAFlushBeforeItIsWhole,
-             With(&Rules::latest_on_disk, [](const Markers& markers, EntryId last, EntryId) {
-               return LatestOnDisk(markers, last, {});
-             }));
-}
-
-TEST(SaucrWhatIf, W18ALeaderWithoutItsDataProposed) {
-  ExpectLost(kOneEntry, With(&Rules::leaders_wait_for_data, false));
-}
-
-TEST(SaucrWhatIf, W19OneWholeAnswerWereEnough) {
-  ExpectLost(kALeaderWithoutData,
-             With(&Rules::choose,
-                  [](EntryId own, EntryId recovered, const std::vector<LogAnswer>& answers,
-                     const Quorums&) { return ChooseData(own, recovered, answers, Quorums(3)); }));
-}
-
-// Two of the three disks have the entry when the new leader asks. Its voters are not asked: they
-// have left the older term.
-TEST(SaucrWhatIf, W20AFetchedLogWentOnInAnOlderTerm) {
-  ExpectLost(kAFetchBesideAnOldLeader, With(&Rules::fetch_ends_terms, false));
-}
-
-TEST(SaucrWhatIf, W21TheOwnDiskWereGivenUp) {
-  ExpectLost(kSlowBeforeFast, With(&Rules::choose, [](EntryId, EntryId recovered,
-                                                      const std::vector<LogAnswer>& answers,
-                                                      const Quorums& quorums) {
-               return ChooseData({}, recovered, answers, quorums);
-             }));
-}
-
-TEST(SaucrWhatIf, W22AnEarlierTermCommittedByItself) {
-  ExpectLost(kAnEntryOfAnEarlierTerm,
-             With(&Rules::committed,
-                  [](EntryIndex, const std::vector<Acks>& acks, const Lives& lives,
-                     const Quorums& quorums) { return CommittedUpTo(1, acks, lives, quorums); }));
 }
 
 }  // namespace

@@ -26,6 +26,15 @@ KvOperation NoAnswer(int client, const std::string& words, int begin) {
   return {client, Parsed(words), begin * 1ms, {}};
 }
 
+KvHistory Hard(const std::string& key, int appends) {
+  KvHistory history;
+  for (int i = 0; i < appends; ++i) {
+    history.push_back(NoAnswer(i, "APPEND " + key + " " + std::to_string(i), 0));
+  }
+  history.push_back(Done(99, "GET " + key, 1, 2, Reply::String("z")));
+  return history;
+}
+
 SearchProblem ProblemOf(const KvHistory& history) {
   SearchProblem problem;
   for (const KvOperation& operation : history) {

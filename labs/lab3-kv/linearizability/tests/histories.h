@@ -22,6 +22,9 @@ ParsedCommand Parsed(const std::string& words);
 KvOperation Done(int client, const std::string& words, int begin, int end, Reply reply);
 KvOperation NoAnswer(int client, const std::string& words, int begin);
 
+// APPENDs to a key without an answer, then a read of a value that they cannot have made.
+KvHistory Hard(const std::string& key, int appends);
+
 // The history, or a part of it, as a problem for the search.
 SearchProblem ProblemOf(const KvHistory& history);
 

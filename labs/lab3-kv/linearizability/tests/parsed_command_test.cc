@@ -50,14 +50,11 @@ std::string ParseRefusal(const std::vector<std::string>& words) {
   }
 }
 
-TEST(ParsedCommand, RefusesWhatTheStoreRefuses) {
+TEST(ParsedCommand, RefusesSessionsAndWhatTheStoreRefuses) {
   EXPECT_EQ(ParseRefusal({}), "ERR unknown command ''");
   EXPECT_EQ(ParseRefusal({"FLUSH\nALL"}), "ERR unknown command 'FLUSH?ALL'");
   EXPECT_EQ(ParseRefusal({"MSET", "x", "1", "y"}),
             "ERR wrong number of arguments for 'mset' command");
-}
-
-TEST(ParsedCommand, RefusesSessions) {
   EXPECT_EQ(ParseRefusal({"SESSION", "NEW"}), "a session is no part of a history");
 }
 

@@ -4,50 +4,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
-#include "redis_conversation.h"
+#include "heard.h"
 
 namespace {
 
-using depfast::kv::RedisConversation;
-using depfast::kv::Reply;
-
-struct Heard {
-  std::vector<std::string> requests;
-  std::string output;
-  bool is_over = false;
-  friend bool operator==(const Heard&, const Heard&) = default;
-};
+using depfast::kv::Heard;
 
 void Require(bool condition) {
   if (!condition) std::abort();
 }
 
-// A store that answers at once: a number for every key.
-void Serve(RedisConversation& conversation, Heard& heard) {
-  while (conversation.HasRequests()) {
-    for (const auto& [call, request] : conversation.TakeRequests()) {
-      Require(!request.command.empty());
-      heard.requests.push_back(request.command[0]);
-      const bool reads = request.command[0] == "GET";
-      conversation.OnReply(call, reads ? Reply::String("1") : Reply::Integer(1));
-    }
-  }
-}
-
 Heard Listen(std::string_view bytes, std::size_t first) {
-  RedisConversation conversation{{}};
-  Heard heard;
-  for (const std::string_view packet : {bytes.substr(0, first), bytes.substr(first)}) {
-    if (!conversation.IsOver()) conversation.OnBytes(packet);
-    Serve(conversation, heard);
-  }
-  Require(conversation.IsIdle());
-  heard.output = conversation.TakeOutput();
-  heard.is_over = conversation.IsOver();
+  std::size_t size = first;
+  const Heard heard = depfast::kv::Listen(bytes, [&] { return std::exchange(size, bytes.size()); });
+  Require(heard.is_idle);
   Require(heard.output.empty() || heard.output.ends_with("\r\n"));
   return heard;
 }

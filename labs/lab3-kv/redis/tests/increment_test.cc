@@ -12,10 +12,6 @@
 namespace depfast::kv {
 namespace {
 
-Increment IncrementOf(const Command& command) {
-  return std::get<Increment>(Increment::Parse(command));
-}
-
 Reply Refused(const Command& command) { return std::get<Reply>(Increment::Parse(command)); }
 
 // The commands that the port sends after the GET, and its reply, for these replies of the store.
@@ -25,7 +21,7 @@ struct Played {
 };
 
 Played Play(const Command& command, const std::vector<Reply>& replies) {
-  Increment increment = IncrementOf(command);
+  auto increment = std::get<Increment>(Increment::Parse(command));
   EXPECT_EQ(increment.First(), (Command{"GET", command[1]}));
   EXPECT_FALSE(replies.empty());
   Played run;
@@ -83,9 +79,7 @@ TEST(Increment, AnErrorOfTheStoreIsTheReply) {
   EXPECT_EQ(Play({"DECR", "x"}, {TryAgain()}).reply, TryAgain());
   EXPECT_EQ(Play({"DECR", "x"}, {Reply::Nil(), UnknownOutcome()}).reply, UnknownOutcome());
   EXPECT_EQ(Play({"DECR", "x"}, {Reply::Nil(), TryAgain()}).reply, TryAgain());
-}
-
-TEST(Increment, AReplyAgainstTheContractLeavesTheOutcomeUnknown) {
+  // A reply against the contract leaves the outcome unknown.
   EXPECT_EQ(Play({"DECR", "x"}, {Reply::Integer(1)}).reply, UnknownOutcome());
   EXPECT_EQ(Play({"DECR", "x"}, {Reply::Nil(), Reply::Ok()}).reply, UnknownOutcome());
 }
