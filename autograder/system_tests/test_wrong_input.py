@@ -62,7 +62,7 @@ def words(kit: Kit, lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> dict[
         ("diagnose --check {nowhere}", "No such file"),
         ("diagnose --out {file}", "not a directory"),
         ("release answers --out {empty}", "exists"),
-        ("release students {root}", "is not empty"),
+        ("release students {root}", "is no release of this kit"),
         ("submit lab99", "unknown lab"),
         ("submit --out {empty}", "cannot write"),
         ("check --json", "goes with --mutants"),

@@ -227,6 +227,14 @@ def test_a_check_grades_another_part_of_the_mutants_after_a_change(kit: Kit) -> 
     assert sample.drawn(kit, found) != first
 
 
+def test_a_part_has_one_item_at_least() -> None:
+    contents = [(number, bytes([number])) for number in range(5)]
+    assert not any(sample.is_drawn(content) for _, content in contents)
+    assert len(sample.part(contents)) == 1
+    assert sample.part(contents[::-1]) == sample.part(contents)
+    assert sample.part([]) == []
+
+
 def test_the_handbook_says_which_part_is_graded() -> None:
     page = this_kit().site / "docs" / "maintainers" / "checking.md"
     assert f"one in {sample.PARTS} of the mutants" in page.read_text()

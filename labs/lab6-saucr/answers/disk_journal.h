@@ -8,7 +8,7 @@
 
 #include "depfast/runtime.h"
 #include "depfast/value_event.h"
-#include "journal.h"
+#include "saucr_journal.h"
 #include "saucr_wal.h"
 
 namespace depfast::saucr {

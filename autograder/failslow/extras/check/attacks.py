@@ -132,9 +132,8 @@ def run(context: Context) -> Counts:
     kit, counts = context.kit, Counts()
     found = load(kit)
     sandbox = sample.digest_of(kit, kit.root / "framework" / "hosts" / "sealed")
-    chosen = [
-        each for each in found if context.full or sample.is_drawn(sandbox + each.path.read_bytes())
-    ]
+    drawn = sample.part([(each, sandbox + each.path.read_bytes()) for each in found])
+    chosen = found if context.full else drawn
     for each in judge_all(kit, chosen):
         counts.expect(not each.problems, f"{each.name}: {'; '.join(each.problems)}")
     counts.remarks.append(f"{len(chosen)} of {len(found)} attacks; --attacks makes all")

@@ -13,14 +13,23 @@ PARTS = 64
 """One patch in PARTS is graded."""
 
 Patch = TypeVar("Patch", bound=Patched)
+Item = TypeVar("Item")
 
 
 def drawn(kit: Kit, patches: Sequence[Patch]) -> list[Patch]:
-    """One of PARTS, in their order. A change of a patch, or of a file that it is graded with, draws
-    it anew: the same tree has the same part."""
+    """A part of them, in their order. A change of a patch, or of a file that it is graded with,
+    draws it anew: the same tree has the same part."""
     labs = load_labs(kit)
     digests = {lab: _of_lab(kit, labs.get(lab)) for lab in {each.lab for each in patches}}
-    return [each for each in patches if is_drawn(digests[each.lab] + each.path.read_bytes())]
+    return part([(each, digests[each.lab] + each.path.read_bytes()) for each in patches])
+
+
+def part(contents: Sequence[tuple[Item, bytes]]) -> list[Item]:
+    """One item of PARTS, drawn by its content, and one at least if there is any: a step that checks
+    nothing has failed."""
+    numbers = [(_number(content), item) for item, content in contents]
+    chosen = [item for number, item in numbers if number % PARTS == 0]
+    return chosen or [item for _, item in sorted(numbers, key=lambda each: each[0])[:1]]
 
 
 def drawn_lab(kit: Kit, ids: Sequence[str]) -> str:
@@ -36,7 +45,11 @@ def drawn_labs(kit: Kit, ids: Sequence[str], count: int) -> list[str]:
 
 
 def is_drawn(content: bytes) -> bool:
-    return int.from_bytes(hashlib.sha256(content).digest(), "big") % PARTS == 0
+    return _number(content) % PARTS == 0
+
+
+def _number(content: bytes) -> int:
+    return int.from_bytes(hashlib.sha256(content).digest(), "big")
 
 
 def _of_lab(kit: Kit, lab: Lab) -> bytes:
