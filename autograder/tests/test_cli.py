@@ -268,7 +268,7 @@ def test_replay_names_the_fields_of_messages(
     contract = kit.labs / "lab1-quorum-event" / "contract"
     contract.mkdir()
     (contract / "votes.h").write_text(
-        "struct Reply {\n  MSGPACK_DEFINE(term, granted)\n};\n"
+        "struct Reply {\n  DEPFAST_FIELDS(term, granted)\n};\n"
         'struct Vote {\n  using Reply = Reply;\n  static constexpr auto kName = "Vote";\n};\n'
     )
     out = tmp_path / "out"

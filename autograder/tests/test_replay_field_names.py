@@ -16,7 +16,7 @@ HEADER = """
 struct Value {
   std::uint64_t term = 0;
   std::string text;  // of a client
-  MSGPACK_DEFINE(term, text)
+  DEPFAST_FIELDS(term, text)
 };
 
 using Values = std::vector<Value>;
@@ -24,11 +24,11 @@ using Values = std::vector<Value>;
 struct VoteReply {
   struct Inner {
     int other = 0;
-    MSGPACK_DEFINE(other)
+    DEPFAST_FIELDS(other)
   };
   std::uint64_t term = 0;
   bool granted = false;
-  MSGPACK_DEFINE(term,
+  DEPFAST_FIELDS(term,
                  granted)
 };
 
@@ -37,7 +37,7 @@ struct Vote {
   static constexpr const char* kName = "Vote";
   std::uint64_t term = 0;
   Values log;
-  MSGPACK_DEFINE(term, log)
+  DEPFAST_FIELDS(term, log)
 };
 
 struct Twice {
@@ -46,7 +46,7 @@ struct Twice {
   Value value = {};
   std::array<raft::Value, 2> others{};
   std::vector<std::uint64_t> numbers;
-  MSGPACK_DEFINE(value, others, numbers)
+  DEPFAST_FIELDS(value, others, numbers)
 };
 
 struct LateVote : Vote {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/fiber.h"
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 #include "depfast/host/hosted_runtime.h"
 #include "depfast/value_event.h"
 #include "idle_host.h"
@@ -94,12 +94,12 @@ BENCHMARK(SpawnRun)->Name("spawn_run");
 struct Entry {
   std::uint64_t term = 0;
   std::string command;
-  MSGPACK_DEFINE(term, command)
+  DEPFAST_FIELDS(term, command)
 };
 struct Append {
   std::uint64_t term = 0;
   std::vector<Entry> entries;
-  MSGPACK_DEFINE(term, entries)
+  DEPFAST_FIELDS(term, entries)
 };
 
 // Encodes and decodes a request whose number of commands is the range; each has 100 bytes.

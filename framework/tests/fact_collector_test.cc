@@ -1,4 +1,5 @@
 // The probe of runtime verification: planted waits, calls and quorums, and what it says of them.
+#include "depfast/host/codec.h"
 #include "depfast/verify/fact_collector.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ struct Append {
   std::uint64_t first = 0;
   std::uint64_t end = 0;
   CarriedEntries Carried() const { return {1, first, end}; }
-  MSGPACK_DEFINE(first, end)
+  DEPFAST_FIELDS(first, end)
 };
 
 // Ready with `needed` votes of its children and of the replica itself, which votes at once: the

@@ -1,5 +1,5 @@
 // The frame decoder meets anything: a deterministic fuzz test, and the encodings one by one.
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 
 #include <gtest/gtest.h>
 
@@ -26,22 +26,22 @@ using testing::Replica;
 struct Entry {
   std::uint64_t term = 0;
   std::string command;
-  MSGPACK_DEFINE(term, command)
+  DEPFAST_FIELDS(term, command)
 };
 struct AppendReply {
   std::uint64_t term = 0;
   bool success = false;
-  MSGPACK_DEFINE(term, success)
+  DEPFAST_FIELDS(term, success)
 };
 struct ShortReply {
   std::uint64_t term = 4;
-  MSGPACK_DEFINE(term)
+  DEPFAST_FIELDS(term)
 };
 struct LongReply {
   std::uint64_t term = 4;
   bool success = true;
   int extra = 0;
-  MSGPACK_DEFINE(term, success, extra)
+  DEPFAST_FIELDS(term, success, extra)
 };
 struct AppendRequest {
   using Reply = AppendReply;
@@ -51,7 +51,7 @@ struct AppendRequest {
   std::int64_t offset = 0;
   std::vector<Entry> entries;
   std::map<std::string, std::vector<int>> extra;
-  MSGPACK_DEFINE(term, offset, entries, extra)
+  DEPFAST_FIELDS(term, offset, entries, extra)
 };
 
 AppendRequest SomeBody() {

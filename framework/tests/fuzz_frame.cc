@@ -8,21 +8,21 @@
 #include <string_view>
 #include <vector>
 
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 
 namespace {
 
 struct Entry {
   std::uint64_t term = 0;
   std::string command;
-  MSGPACK_DEFINE(term, command)
+  DEPFAST_FIELDS(term, command)
 };
 struct Body {
   std::int64_t number = 0;
   bool flag = false;
   std::vector<Entry> entries;
   std::map<std::string, std::vector<int>> extra;
-  MSGPACK_DEFINE(number, flag, entries, extra)
+  DEPFAST_FIELDS(number, flag, entries, extra)
 };
 
 void Require(bool condition) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "rpc_fixture.h"
+#include "depfast/host/codec.h"
 
 namespace depfast {
 namespace {
@@ -12,21 +13,21 @@ namespace {
 // Same method as Echo, but a body that Echo's handler cannot decode, and the reverse.
 struct MisfitReply {
   int number = 0;
-  MSGPACK_DEFINE(number)
+  DEPFAST_FIELDS(number)
 };
 struct MisfitRequest {
   using Reply = MisfitReply;
   static constexpr MethodId kMethod = 1;
   static constexpr const char* kName = "Misfit";
   int number = 0;
-  MSGPACK_DEFINE(number)
+  DEPFAST_FIELDS(number)
 };
 struct MisreadRequest {  // a good request, whose reply is read as something else
   using Reply = MisfitReply;
   static constexpr MethodId kMethod = 1;
   static constexpr const char* kName = "Misread";
   std::string text;
-  MSGPACK_DEFINE(text)
+  DEPFAST_FIELDS(text)
 };
 
 TEST_F(RpcTest, AMisfittingRequestIsCountedAndRefused) {

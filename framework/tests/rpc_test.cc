@@ -1,4 +1,5 @@
 // RPC between replicas: calls, replies, timeouts, releases and dependencies.
+#include "depfast/host/codec.h"
 #include "depfast/rpc.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ struct UnservedRequest {
   using Reply = TextReply;
   static constexpr MethodId kMethod = 99;
   static constexpr const char* kName = "Unserved";
-  MSGPACK_DEFINE()
+  DEPFAST_FIELDS()
 };
 
 TEST_F(RpcTest, ACallIsAnsweredWithATypedReply) {
@@ -94,7 +95,7 @@ struct Parcel {
   ~Parcel() = default;
 
   std::string text;
-  MSGPACK_DEFINE(text)
+  DEPFAST_FIELDS(text)
 };
 
 TEST_F(RpcTest, AHandlerGetsItsRequestAndNoCopyOfIt) {

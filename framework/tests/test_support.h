@@ -6,13 +6,13 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <msgpack.hpp>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "depfast/event.h"
+#include "depfast/host/codec.h"
 #include "depfast/host/host.h"
 #include "depfast/host/hosted_runtime.h"
 #include "depfast/host/random.h"

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "depfast/host/codec.h"
 #include "kv_errors.h"
 
 namespace depfast::kv {

@@ -52,7 +52,7 @@ class KvStore final : public StateMachine {
     std::uint64_t last_used = 0;      // the index of the latest entry that named the session
     std::uint64_t last_sequence = 0;  // of the latest executed command; 0: none yet
     Reply last_reply;                 // the reply to that command
-    MSGPACK_DEFINE(entries, last_used, last_sequence, last_reply)
+    DEPFAST_FIELDS(entries, last_used, last_sequence, last_reply)
 
     std::uint64_t last_entry() const { return last_used + entries; }
   };

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "depfast/host/codec.h"
 #include "depfast/host/service.h"
 #include "depfast/rpc.h"
 #include "depfast/runtime.h"
@@ -23,14 +24,14 @@ namespace depfast::probe {
 namespace {
 
 struct Empty {
-  MSGPACK_DEFINE()
+  DEPFAST_FIELDS()
 };
 
 struct Ping {
   using Reply = Empty;
   static constexpr MethodId kMethod = 1;
   static constexpr const char* kName = "Ping";
-  MSGPACK_DEFINE()
+  DEPFAST_FIELDS()
 };
 
 constexpr PeerId kProber = 0;

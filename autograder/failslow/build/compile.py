@@ -19,7 +19,7 @@ from pathlib import Path
 from failslow.base import atomic, cache, console, deadline, parallel, process
 from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit
-from failslow.build import compile_directory, macros, references
+from failslow.build import compile_directory, macros, precompiled, references
 from failslow.build.compile_directory import CompileDirectory
 from failslow.build.recipe import Recipe, Target
 from failslow.build.sandbox import CompilerSandbox
@@ -51,6 +51,7 @@ PROGRAM_MODE = 0o711
 CACHED_BUILDS_MAX = 128
 CACHED_OBJECTS_MAX = 512
 OBJECTS = "submission-objects"
+PRECOMPILED = "precompiled-headers"
 OBJECTS_ALONE = "-objects"
 """Marks the result of a build without programs."""
 READS = re.compile(rb"(?<![A-Za-z])(?:include|incbin)(?![a-z])")
@@ -65,12 +66,14 @@ FIRST_ERROR = re.compile(r"^(.*?(?:error|undefined reference|multiple definition
 class Options:
     """`alone`: nothing else runs now, so show progress and warnings.
     `sandbox`: around the compiler, for sources of somebody else. What was compiled without is not
-    used then. `end`: of the compiler's time. `links`: False for objects alone."""
+    used then. `end`: of the compiler's time. `links`: False for objects alone. `precompiles`: for
+    many edits of one source; not in a sandbox."""
 
     alone: bool = True
     sandbox: CompilerSandbox | None = None
     end: float = deadline.NONE
     links: bool = True
+    precompiles: bool = False
 
 
 def build_submission(
@@ -104,7 +107,7 @@ def build_submission(
             if wrong:
                 raise BadSubmission(f"the submission does not compile: {wrong}")
             where = _Place(scratch, final, room)
-            builder = _Builder(kit, labs, recipe, where, options.end, submission.files)
+            builder = _Builder(kit, labs, recipe, where, options, submission.files)
             if options.alone:
                 with console.progress(_title(targets), kit.paces) as advance:
                     builder.compile(targets, advance)
@@ -155,7 +158,7 @@ class _Builder:
         labs: Labs,
         recipe: Recipe,
         where: _Place,
-        end: float,
+        options: Options,
         files: Mapping[str, bytes],
     ) -> None:
         """`files`: of the submission."""
@@ -165,7 +168,8 @@ class _Builder:
         self._starter = _starters_headers(kit, files)
         changed = any(files[name] != content for name, content in self._starter.items())
         self._checks_references = self._checks and changed
-        self._end = end
+        self._end = options.end
+        self._precompiles = options.precompiles and where.room is None
         self._room = where.room
         self._objects = kit.submissions.with_name(OBJECTS)
         self._headers = headers_digest(kit, recipe)
@@ -298,10 +302,31 @@ class _Builder:
             words = [*self._recipe.flags, prefix, "-c", source]
         if _is_given(source) and self._reads_submitted(source):
             self._check_given(output, source, includes)
+        if self._precompiles and not _is_given(source):
+            words = [*self._precompiled(source, includes), *words]
         words = [self._recipe.compiler, *self._lines(), *words, *includes]
         if said := self._run(words, output, "the submission does not compile"):
             self.warnings.append(said)
         atomic.copy(output, cached)
+
+    def _precompiled(self, source: str, includes: list[str]) -> list[str]:
+        """The words that name the precompiled header of a student's source."""
+        sources = self._scratch / "src"
+        path = sources / source
+        before = precompiled.before_code(path)
+        digest = hashlib.sha256(self._headers)
+        _add(digest, "\0".join(before), "\0".join(includes).encode())
+        for directory in (sources / each.removeprefix("-I") for each in includes):
+            for header in sorted(directory.glob("*.h")) if directory != path.parent else ():
+                _add(digest, header.name, header.read_bytes())
+
+        def make(header: Path, binary: Path) -> bool:
+            words = [*self._lines(), *self._recipe.flags, *includes, "-w", "-x", "c++-header"]
+            argv = [self._recipe.compiler, *words, str(header), "-o", str(binary)]
+            return process.run(argv, cwd=sources, timeout_s=COMPILE_TIMEOUT_S).exit_code == 0
+
+        entry = self._objects.with_name(PRECOMPILED) / digest.hexdigest()[:20]
+        return precompiled.words(entry, before, make) if before else []
 
     def _check_given(self, output: Path, source: str, includes: list[str]) -> None:
         """BadSubmission if the submission changes this given source, which includes its headers."""

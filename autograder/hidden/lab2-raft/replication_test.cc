@@ -9,6 +9,7 @@
 
 #include "conversation.h"
 #include "raft_world.h"
+#include "depfast/host/codec.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
 #include "testkit/judged.h"

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "depfast/host/codec.h"
+
 namespace depfast::measure {
 namespace {
 

@@ -1,9 +1,8 @@
 #include "real/manifest.h"
 
-#include <msgpack.hpp>
 #include <optional>
 
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 #include "depfast/record_log.h"
 
 namespace depfast::real {

@@ -1,11 +1,10 @@
 #include "sealed/protocol.h"
 
-#include <msgpack.hpp>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 
 namespace depfast::sealed {
 namespace {

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "depfast/host/codec.h"
+
 namespace depfast::sim {
 namespace {
 

@@ -2,14 +2,16 @@
 //
 // A request type names its method and its reply:
 //
-//   struct VoteReply { std::uint64_t term; bool granted; MSGPACK_DEFINE(term, granted) };
+//   struct VoteReply { std::uint64_t term; bool granted; DEPFAST_FIELDS(term, granted) };
 //   struct VoteRequest {
 //     using Reply = VoteReply;
 //     static constexpr MethodId kMethod = 1;
 //     static constexpr const char* kName = "RequestVote";
 //     std::uint64_t term; ...
-//     MSGPACK_DEFINE(term, ...)
+//     DEPFAST_FIELDS(term, ...)
 //   };
+//
+// One source instantiates the code of each message: see depfast/host/codec.h.
 //
 // A call is asynchronous and returns an RpcEvent at once. A reply is matched to its event without
 // creating a coroutine (document 002, section 3.2.1). A reply that nobody waits for is dropped.
@@ -21,6 +23,7 @@
 #include <vector>
 
 #include "depfast/dependency.h"
+#include "depfast/fields.h"
 #include "depfast/host/rpc_table.h"
 #include "depfast/rpc_event.h"
 #include "depfast/time.h"
@@ -121,5 +124,3 @@ class Rpc : public RpcTable {
 };
 
 }  // namespace depfast
-
-#include "depfast/host/rpc_templates.h"

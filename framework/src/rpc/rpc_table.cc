@@ -20,6 +20,11 @@ WaitDescription RpcCall::DescribeWait() const {
   return wait;
 }
 
+// Here, not in the header: every file that has a runtime would compile these maps.
+RpcTable::RpcTable(Host& host, Runtime& runtime) : host_(host), runtime_(runtime) {}
+
+RpcTable::~RpcTable() = default;
+
 void RpcTable::Serve(MethodId method, const char* name, Server server, std::any inline_handler) {
   const auto [served, is_new] =
       methods_.try_emplace(method, Method{name, std::move(server), std::move(inline_handler)});

@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 #include "depfast/runtime.h"
 
 namespace depfast {

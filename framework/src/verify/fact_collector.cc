@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 #include "depfast/runtime.h"
 #include "verify/fact_counter.h"
 #include "verify/fact_log.h"

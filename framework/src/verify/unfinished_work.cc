@@ -1,6 +1,6 @@
 #include "depfast/verify/unfinished_work.h"
 
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 
 namespace depfast {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/scheduler.h"
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 #include "depfast/runtime.h"
 #include "verify/wait_history.h"
 

@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 
 namespace depfast::testkit {
 
 // --8<-- [start:messages]
 struct Done {
   bool done = false;
-  MSGPACK_DEFINE(done)
+  DEPFAST_FIELDS(done)
 };
 
 // From a client to replica 0: keep this note.
@@ -19,7 +19,7 @@ struct Remember {
   static constexpr MethodId kMethod = 1;
   static constexpr const char* kName = "Remember";
   std::string note;
-  MSGPACK_DEFINE(note)
+  DEPFAST_FIELDS(note)
 };
 
 // From replica 0 to the others: write this note to your disk.
@@ -28,7 +28,7 @@ struct Store {
   static constexpr MethodId kMethod = 2;
   static constexpr const char* kName = "Store";
   std::string note;
-  MSGPACK_DEFINE(note)
+  DEPFAST_FIELDS(note)
 };
 // --8<-- [end:messages]
 

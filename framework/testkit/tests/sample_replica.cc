@@ -2,6 +2,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "depfast/host/codec.h"
 #include "depfast/host/service.h"
 #include "depfast/note.h"
 #include "depfast/rpc.h"
@@ -14,13 +15,13 @@ namespace {
 
 struct NoText {
   std::uint64_t number = 0;
-  MSGPACK_DEFINE(number)
+  DEPFAST_FIELDS(number)
 };
 
 // Garble as the replica sees it: with another reply than the client expects.
 struct GarbledReply : Garble {
   using Reply = NoText;
-  MSGPACK_DEFINE()
+  DEPFAST_FIELDS()
 };
 
 class Sample : public Service {

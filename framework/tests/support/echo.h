@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 #include "depfast/rpc.h"
 
 namespace depfast {
 
 struct TextReply {
   std::string text;
-  MSGPACK_DEFINE(text)
+  DEPFAST_FIELDS(text)
 };
 
 // Answered with the same text.
@@ -19,7 +19,7 @@ struct Echo {
   static constexpr MethodId kMethod = 1;
   static constexpr const char* kName = "Echo";
   std::string text;
-  MSGPACK_DEFINE(text)
+  DEPFAST_FIELDS(text)
 };
 
 // A request without a body: tests derive one for each thing that a replica should do.
@@ -27,7 +27,7 @@ template <MethodId id>
 struct EmptyRequest {
   using Reply = TextReply;
   static constexpr MethodId kMethod = id;
-  MSGPACK_DEFINE()
+  DEPFAST_FIELDS()
 };
 
 // Each call runs in a coroutine of its own.

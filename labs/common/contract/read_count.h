@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <msgpack.hpp>
 
 #include "depfast/host/frame.h"
 
@@ -12,7 +11,7 @@ namespace depfast {
 struct ReadCountReply {
   bool may_read = false;    // see ReplicatedLog::ReadIndex
   std::uint64_t count = 0;  // of the moment of the answer
-  MSGPACK_DEFINE(may_read, count)
+  DEPFAST_FIELDS(may_read, count)
 };
 
 struct ReadCount {
@@ -21,7 +20,7 @@ struct ReadCount {
   static constexpr const char* kName = "ReadCount";
 
   std::uint64_t number = 0;  // any
-  MSGPACK_DEFINE(number)
+  DEPFAST_FIELDS(number)
 };
 
 }  // namespace depfast

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <msgpack.hpp>
 #include <string>
 
 #include "depfast/host/frame.h"
@@ -22,7 +21,7 @@ struct SubmitReply {
   PeerId proposer = kNobody;  // a replica that proposes, as far as the answering one knows
   std::uint64_t index = 0;
   std::string result;  // of StateMachine::Apply; empty unless committed
-  MSGPACK_DEFINE(status, proposer, index, result)
+  DEPFAST_FIELDS(status, proposer, index, result)
 };
 
 // The command must not be empty.
@@ -32,9 +31,7 @@ struct Submit {
   static constexpr const char* kName = "Submit";
 
   std::string command;
-  MSGPACK_DEFINE(command)
+  DEPFAST_FIELDS(command)
 };
 
 }  // namespace depfast
-
-MSGPACK_ADD_ENUM(depfast::SubmitStatus)

@@ -8,13 +8,12 @@
 
 #include <any>
 #include <memory>
-#include <msgpack.hpp>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 #include "testkit/client.h"
 #include "testkit/cluster.h"
 

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "depfast/host/codec.h"
 #include "real/frame_reader.h"
 #include "real/wire.h"
 

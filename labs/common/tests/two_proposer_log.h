@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "depfast/host/codec.h"
 #include "depfast/rpc.h"
 #include "depfast/runtime.h"
 #include "replicated_log.h"
@@ -24,7 +25,7 @@ inline constexpr std::uint32_t kTestApplyObservation = 1;  // index, CommandHash
 
 struct PlaceReply {
   std::uint64_t index = 0;
-  MSGPACK_DEFINE(index)
+  DEPFAST_FIELDS(index)
 };
 
 // From a proposer to the sequencer: puts a command into the log. An empty command asks for the last
@@ -35,7 +36,7 @@ struct Place {
   static constexpr const char* kName = "Place";
   std::string command;
   std::uint64_t name = 0;  // equal names are one command; 0: no name
-  MSGPACK_DEFINE(command, name)
+  DEPFAST_FIELDS(command, name)
 };
 
 // From the sequencer to the other replicas: the command at `index`.
@@ -45,7 +46,7 @@ struct Learn {
   static constexpr const char* kName = "Learn";
   std::uint64_t index = 0;
   std::string command;
-  MSGPACK_DEFINE(index, command)
+  DEPFAST_FIELDS(index, command)
 };
 
 class TwoProposerLog final : public ReplicatedLog {

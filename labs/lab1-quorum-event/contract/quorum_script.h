@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <msgpack.hpp>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -81,7 +80,7 @@ struct PeerPlan {
   };
   Answer answer = Answer::kYes;
   std::int64_t delay_ns = 0;
-  MSGPACK_DEFINE(answer, delay_ns)
+  DEPFAST_FIELDS(answer, delay_ns)
 };
 
 // The steps of one coroutine run one after the other.
@@ -95,7 +94,7 @@ struct Step {
   std::int64_t b = 0;
   // By replica, for calls. A replica beyond the end follows the default plan.
   std::vector<PeerPlan> plan = {};
-  MSGPACK_DEFINE(coroutine, at_ns, op, event, other, a, b, plan)
+  DEPFAST_FIELDS(coroutine, at_ns, op, event, other, a, b, plan)
 };
 
 // The end of a step.
@@ -123,7 +122,7 @@ struct LookOf {
   Field<std::int32_t> wait_needed{}, wait_total{};  // of DescribeWait()
   Field<std::string> peers{};                       // of DescribeWait(), as in "1 yes, 2 lost"
   Field<std::string> label{};
-  MSGPACK_DEFINE(ready, fail, timed_out, yes, no, lost, needed, total, is_ready, is_failed,
+  DEPFAST_FIELDS(ready, fail, timed_out, yes, no, lost, needed, total, is_ready, is_failed,
                  wait_needed, wait_total, peers, label)
 };
 using Look = LookOf<std::type_identity_t>;
@@ -135,14 +134,14 @@ struct LogLine {
   std::int64_t value = 0;  // of kAccepts, kDrop and kIsFreed
   std::vector<Look> look;  // one, of kLook
   std::string text;        // of an exception
-  MSGPACK_DEFINE(step, time_ns, result, value, look, text)
+  DEPFAST_FIELDS(step, time_ns, result, value, look, text)
 };
 
 // In the order in which the steps ended. A step that has not ended by `give_up_ns` is missing, and
 // so are those after it in its coroutine.
 struct ScriptLog {
   std::vector<LogLine> lines;
-  MSGPACK_DEFINE(lines)
+  DEPFAST_FIELDS(lines)
 };
 
 struct RunScript {
@@ -151,11 +150,7 @@ struct RunScript {
   static constexpr const char* kName = "RunScript";
   std::vector<Step> steps;
   std::int64_t give_up_ns = 0;
-  MSGPACK_DEFINE(steps, give_up_ns)
+  DEPFAST_FIELDS(steps, give_up_ns)
 };
 
 }  // namespace depfast::lab1
-
-MSGPACK_ADD_ENUM(depfast::lab1::Op)
-MSGPACK_ADD_ENUM(depfast::lab1::Result)
-MSGPACK_ADD_ENUM(depfast::lab1::PeerPlan::Answer)

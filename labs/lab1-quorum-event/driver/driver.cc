@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "depfast/host/codec.h"
 #include "depfast/host/service.h"
 #include "depfast/value_event.h"
 #include "interpreter.h"
@@ -12,7 +13,7 @@ namespace {
 
 struct Garbage {
   std::string text = "not an answer";
-  MSGPACK_DEFINE(text)
+  DEPFAST_FIELDS(text)
 };
 
 class Driver : public Service {

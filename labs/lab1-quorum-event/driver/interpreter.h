@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "depfast/host/codec.h"
 #include "depfast/runtime.h"
 #include "quorum_script.h"
 
@@ -15,7 +16,7 @@ ScriptLog Perform(Runtime& runtime, const RunScript& script);
 // The call that scripts make to peers.
 struct Answer {
   bool yes = false;
-  MSGPACK_DEFINE(yes)
+  DEPFAST_FIELDS(yes)
 };
 
 struct Ask {
@@ -23,7 +24,7 @@ struct Ask {
   static constexpr MethodId kMethod = 2;
   static constexpr const char* kName = "Ask";
   std::vector<PeerPlan> plan;
-  MSGPACK_DEFINE(plan)
+  DEPFAST_FIELDS(plan)
 
   PeerPlan PlanOf(PeerId peer) const {
     const auto index = static_cast<std::size_t>(peer);

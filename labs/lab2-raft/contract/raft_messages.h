@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <msgpack.hpp>
 #include <string>
 #include <vector>
 
@@ -57,13 +56,13 @@ struct LogEntry {
   std::string command;  // empty: a no-op, with which a leader opens its term
 
   friend bool operator==(const LogEntry&, const LogEntry&) = default;
-  MSGPACK_DEFINE(term, command)
+  DEPFAST_FIELDS(term, command)
 };
 
 struct RequestVoteReply {
   std::uint64_t term = 0;  // the replier's own, also in the answer to a pre-vote
   bool granted = false;
-  MSGPACK_DEFINE(term, granted)
+  DEPFAST_FIELDS(term, granted)
 };
 
 struct RequestVote {
@@ -79,7 +78,7 @@ struct RequestVote {
   // candidate's next; changes nothing. A leader refuses, whenever it is asked. A replica that has
   // heard of its term's leader within kElectionTimeoutMin also refuses.
   bool pre_vote = false;
-  MSGPACK_DEFINE(term, candidate, last_log_index, last_log_term, pre_vote)
+  DEPFAST_FIELDS(term, candidate, last_log_index, last_log_term, pre_vote)
 };
 
 struct AppendEntriesReply {
@@ -89,7 +88,7 @@ struct AppendEntriesReply {
   std::uint64_t match_index = 0;
   // On failure: the first index at which the logs may differ; the leader tries again from there.
   std::uint64_t conflict_index = 0;
-  MSGPACK_DEFINE(term, success, match_index, conflict_index)
+  DEPFAST_FIELDS(term, success, match_index, conflict_index)
 };
 
 struct AppendEntries {
@@ -108,7 +107,7 @@ struct AppendEntries {
   CarriedEntries Carried() const {
     return {term, prev_log_index + 1, prev_log_index + 1 + entries.size()};
   }
-  MSGPACK_DEFINE(term, leader, prev_log_index, prev_log_term, entries, leader_commit)
+  DEPFAST_FIELDS(term, leader, prev_log_index, prev_log_term, entries, leader_commit)
 };
 
 struct InstallSnapshotReply {
@@ -117,7 +116,7 @@ struct InstallSnapshotReply {
   // there. Bytes of another snapshot do not count. It is the size of the snapshot once the follower
   // has restored it durably, or no longer needs it.
   std::uint64_t received = 0;
-  MSGPACK_DEFINE(term, received)
+  DEPFAST_FIELDS(term, received)
 };
 
 // A chunk of the leader's snapshot (extended Raft paper, figure 13), for a follower that needs
@@ -135,7 +134,7 @@ struct InstallSnapshot {
   std::uint64_t total_bytes = 0;
   std::uint64_t offset = 0;  // of `data` in the snapshot
   std::string data;
-  MSGPACK_DEFINE(term, leader, last_index, last_term, total_bytes, offset, data)
+  DEPFAST_FIELDS(term, leader, last_index, last_term, total_bytes, offset, data)
 };
 
 }  // namespace depfast::raft

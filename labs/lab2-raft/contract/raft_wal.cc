@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "depfast/host/codec.h"
 #include "depfast/record_log.h"
 
 namespace depfast::raft {

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <msgpack.hpp>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,7 @@ namespace depfast::kv {
 struct KvAuditReply {
   std::string snapshot;
   std::string error;  // why there is no snapshot; empty if there is one
-  MSGPACK_DEFINE(snapshot, error)
+  DEPFAST_FIELDS(snapshot, error)
 };
 
 // Asks for the snapshot of now.
@@ -27,14 +26,14 @@ struct KvAudit {
   static constexpr const char* kName = "KvAudit";
 
   std::uint64_t number = 0;  // any
-  MSGPACK_DEFINE(number)
+  DEPFAST_FIELDS(number)
 };
 
 struct KvRestoreReply {
   bool is_restored = false;
   bool is_refused = false;  // by a std::runtime_error
   std::string error;
-  MSGPACK_DEFINE(is_restored, is_refused, error)
+  DEPFAST_FIELDS(is_restored, is_refused, error)
 };
 
 // Restores a snapshot over any state.
@@ -44,13 +43,13 @@ struct KvRestore {
   static constexpr const char* kName = "KvRestore";
 
   std::string snapshot;
-  MSGPACK_DEFINE(snapshot)
+  DEPFAST_FIELDS(snapshot)
 };
 
 struct KvExecuteReply {
   std::vector<std::string> replies;
   std::string snapshot;  // of the state before the commands: its pieces, taken between them
-  MSGPACK_DEFINE(replies, snapshot)
+  DEPFAST_FIELDS(replies, snapshot)
 };
 
 // Expects these encoded commands, and applies them at their indexes, while a snapshot in pieces is
@@ -63,7 +62,7 @@ struct KvExecute {
   std::vector<std::uint64_t> indexes;
   std::vector<std::string> commands;  // as many
   std::uint64_t piece_bytes = 0;
-  MSGPACK_DEFINE(indexes, commands, piece_bytes)
+  DEPFAST_FIELDS(indexes, commands, piece_bytes)
 };
 
 }  // namespace depfast::kv

@@ -2,6 +2,9 @@
 
 #include <cstdint>
 
+#include "depfast/host/codec.h"
+#include "kv_audit.h"
+
 namespace depfast::kv {
 namespace {
 
@@ -63,3 +66,12 @@ std::string EncodeReply(const Reply& reply) { return Encode(reply, reply.text.si
 std::optional<Reply> DecodeReply(std::string_view bytes) { return Decode<Reply>(bytes); }
 
 }  // namespace depfast::kv
+
+DEPFAST_REPLY(depfast::kv::KvAuditReply)
+DEPFAST_REPLY(depfast::kv::KvRestoreReply)
+DEPFAST_REPLY(depfast::kv::KvExecuteReply)
+DEPFAST_REPLY(depfast::kv::Reply)
+DEPFAST_REQUEST(depfast::kv::KvAudit)
+DEPFAST_REQUEST(depfast::kv::KvRestore)
+DEPFAST_REQUEST(depfast::kv::KvExecute)
+DEPFAST_REQUEST(depfast::kv::KvRequest)

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <msgpack.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,7 +59,7 @@ struct Reply {
   std::int64_t integer = 0;                       // of kInteger
   std::string text;                               // of kStatus, kString, kError
   std::vector<std::optional<std::string>> items;  // of kArray; nothing: nil
-  MSGPACK_DEFINE(kind, integer, text, items)
+  DEPFAST_FIELDS(kind, integer, text, items)
 };
 
 // The message with which a client asks any replica to execute a command. A replica passes it on to
@@ -75,7 +74,7 @@ struct KvRequest {
   // proposer passes it on no further. The number, a new one for each sending, tells two copies of
   // one message from two messages: of copies that the network makes, one is executed.
   std::uint64_t forward_id = 0;
-  MSGPACK_DEFINE(command, forward_id)
+  DEPFAST_FIELDS(command, forward_id)
 };
 
 // A command as an entry of the log, never empty, and back. An entry is the command as it came:
@@ -93,5 +92,3 @@ std::string EncodeReply(const Reply& reply);
 std::optional<Reply> DecodeReply(std::string_view bytes);
 
 }  // namespace depfast::kv
-
-MSGPACK_ADD_ENUM(depfast::kv::Reply::Kind)

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "depfast/host/codec.h"
 #include "kv_commands.h"
 #include "kv_errors.h"
 

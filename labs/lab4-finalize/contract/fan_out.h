@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <msgpack.hpp>
 #include <string>
 #include <vector>
 
@@ -25,7 +24,7 @@ struct PeerPlan {
   };
   Answer answer = Answer::kYes;
   std::int64_t delay_ns = 0;
-  MSGPACK_DEFINE(answer, delay_ns)
+  DEPFAST_FIELDS(answer, delay_ns)
 };
 
 // A broadcast to all peers, a quorum of their answers, and Finalize.
@@ -42,7 +41,7 @@ struct FanOut {
   bool forgets = false;
   std::int64_t wait_ns = 0;  // the timeout of the Wait
   std::int64_t grace_ns = 0;
-  MSGPACK_DEFINE(at_ns, needed, plan, payload, finalize_first, forgets, wait_ns, grace_ns)
+  DEPFAST_FIELDS(at_ns, needed, plan, payload, finalize_first, forgets, wait_ns, grace_ns)
 };
 
 inline constexpr std::int64_t kNeverNs = -1;
@@ -52,7 +51,7 @@ struct CallReport {
   enum class End : std::uint8_t { kNone = 0, kAnswered = 1, kFailed = 2, kReleased = 3 };
   End end = End::kNone;
   std::int64_t at_ns = kNeverNs;  // when it was decided
-  MSGPACK_DEFINE(end, at_ns)
+  DEPFAST_FIELDS(end, at_ns)
 };
 
 struct FanOutReport {
@@ -67,14 +66,14 @@ struct FanOutReport {
   std::int32_t asked = 0;         // answers about which the quorum has asked its `accept`
   // The quorum is alive at the end of the list, although the driver has dropped it.
   bool is_kept = false;
-  MSGPACK_DEFINE(waited_ns, called_ns, returned_ns, ended_ns, failed, yes, no, lost, calls, asked,
+  DEPFAST_FIELDS(waited_ns, called_ns, returned_ns, ended_ns, failed, yes, no, lost, calls, asked,
                  is_kept)
 };
 
 // In the order of the list.
 struct FanOutReports {
   std::vector<FanOutReport> fan_outs;
-  MSGPACK_DEFINE(fan_outs)
+  DEPFAST_FIELDS(fan_outs)
 };
 
 // Performs the fan-outs, each in a coroutine of its own, and answers at `end_ns`.
@@ -84,12 +83,12 @@ struct RunFanOuts {
   static constexpr const char* kName = "RunFanOuts";
   std::vector<FanOut> fan_outs;
   std::int64_t end_ns = 0;
-  MSGPACK_DEFINE(fan_outs, end_ns)
+  DEPFAST_FIELDS(fan_outs, end_ns)
 };
 
 struct Answer {
   bool yes = false;
-  MSGPACK_DEFINE(yes)
+  DEPFAST_FIELDS(yes)
 };
 
 // The request of a fan-out to its peers.
@@ -99,10 +98,7 @@ struct Ask {
   static constexpr const char* kName = "Ask";
   std::vector<PeerPlan> plan;  // by replica
   std::string payload;
-  MSGPACK_DEFINE(plan, payload)
+  DEPFAST_FIELDS(plan, payload)
 };
 
 }  // namespace depfast::lab4
-
-MSGPACK_ADD_ENUM(depfast::lab4::PeerPlan::Answer)
-MSGPACK_ADD_ENUM(depfast::lab4::CallReport::End)

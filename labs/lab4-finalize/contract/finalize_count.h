@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <msgpack.hpp>
 
 #include "depfast/host/frame.h"
 
@@ -10,7 +9,7 @@ namespace depfast::lab4 {
 
 struct FinalizeCount {
   std::uint64_t calls = 0;  // of all fan-outs, since the replica's start
-  MSGPACK_DEFINE(calls)
+  DEPFAST_FIELDS(calls)
 };
 
 // The driver answers it.
@@ -19,7 +18,7 @@ struct CountFinalize {
   static constexpr MethodId kMethod = 104;
   static constexpr const char* kName = "CountFinalize";
   bool all = true;  // a request has a field
-  MSGPACK_DEFINE(all)
+  DEPFAST_FIELDS(all)
 };
 
 }  // namespace depfast::lab4

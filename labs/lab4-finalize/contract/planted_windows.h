@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <msgpack.hpp>
 #include <vector>
 
 #include "depfast/host/frame.h"
@@ -17,7 +16,7 @@ namespace depfast::lab4 {
 // The peers of the findings, by stream and window, as the detector named them.
 struct WatchReport {
   std::vector<std::vector<std::vector<PeerId>>> found;
-  MSGPACK_DEFINE(found)
+  DEPFAST_FIELDS(found)
 };
 
 // Each stream has a detector of its own. All detectors see their first windows, then all see their
@@ -27,7 +26,7 @@ struct WatchWindows {
   static constexpr MethodId kMethod = 103;
   static constexpr const char* kName = "WatchWindows";
   std::vector<std::vector<ActivityWindow>> streams;
-  MSGPACK_DEFINE(streams)
+  DEPFAST_FIELDS(streams)
 };
 
 }  // namespace depfast::lab4

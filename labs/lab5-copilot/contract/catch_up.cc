@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "copilot_observations.h"
+#include "depfast/host/codec.h"
 
 namespace depfast::copilot {
 namespace {

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "depfast/host/codec.h"
+
 namespace depfast::copilot {
 namespace {
 

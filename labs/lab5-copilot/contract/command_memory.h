@@ -10,10 +10,11 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <msgpack.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "depfast/fields.h"
 
 namespace depfast::copilot {
 
@@ -28,7 +29,7 @@ class CommandMemory {
     std::uint64_t request = 0;  // the client's number of it
     std::uint64_t number = 0;   // of the command, in the order of all; 0: it is forgotten
     std::string text;
-    MSGPACK_DEFINE(request, number, text)
+    DEPFAST_FIELDS(request, number, text)
   };
 
   CommandMemory() = default;
@@ -50,7 +51,7 @@ class CommandMemory {
     std::uint64_t forgotten = 0;  // requests up to this number
     std::uint64_t latest = 0;     // the largest number of a command that has run
     std::deque<Result> results;   // by the request's number
-    MSGPACK_DEFINE(id, forgotten, latest, results)
+    DEPFAST_FIELDS(id, forgotten, latest, results)
   };
 
   std::map<std::uint64_t, Client> clients_;           // by Client::id

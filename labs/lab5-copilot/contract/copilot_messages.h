@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <msgpack.hpp>
 #include <string>
 #include <vector>
 
@@ -21,7 +20,7 @@ struct Command {
   std::uint64_t name = 0;  // the client's request
   std::string text;        // empty for a read, which only waits for its turn
   friend bool operator==(const Command&, const Command&) = default;
-  MSGPACK_DEFINE(name, text)
+  DEPFAST_FIELDS(name, text)
 };
 
 using Commands = std::vector<Command>;
@@ -31,7 +30,7 @@ struct FastAcceptReply {
   View view = 0;              // the replier's, of this lane
   bool recorded = false;      // refused otherwise: by the view, a promise, an Accept or a decision
   EntryIndex dependency = 0;  // as recorded; a fast-accept if it is the proposed one
-  MSGPACK_DEFINE(view, recorded, dependency)
+  DEPFAST_FIELDS(view, recorded, dependency)
 };
 
 struct FastAccept {
@@ -47,13 +46,13 @@ struct FastAccept {
 
   // For runtime verification (depfast/carried_entries.h).
   CarriedEntries Carried() const { return {view * 2 + static_cast<View>(lane), index, index + 1}; }
-  MSGPACK_DEFINE(lane, view, index, dependency, witness, commands)
+  DEPFAST_FIELDS(lane, view, index, dependency, witness, commands)
 };
 
 struct AcceptReply {
   bool accepted = false;
   Ballot promised = 0;  // the replier's; the higher one if refused
-  MSGPACK_DEFINE(accepted, promised)
+  DEPFAST_FIELDS(accepted, promised)
 };
 
 // On the slow path at the first ballot of the view, or by a taker.
@@ -69,12 +68,12 @@ struct Accept {
   EntryIndex dependency = 0;
   View origin = 0;    // the view in which the commands were proposed: it identifies them
   Commands commands;  // none for a no-op
-  MSGPACK_DEFINE(lane, ballot, index, no_op, initial, dependency, origin, commands)
+  DEPFAST_FIELDS(lane, ballot, index, no_op, initial, dependency, origin, commands)
 };
 
 struct CommitReply {
   bool known = false;
-  MSGPACK_DEFINE(known)
+  DEPFAST_FIELDS(known)
 };
 
 // The decision, for those who have the commands of that origin. The others ask for them (Learn).
@@ -87,7 +86,7 @@ struct Commit {
   bool no_op = false;
   EntryIndex dependency = 0;
   View origin = 0;
-  MSGPACK_DEFINE(lane, index, no_op, dependency, origin)
+  DEPFAST_FIELDS(lane, index, no_op, dependency, origin)
 };
 
 struct PrepareReply {
@@ -101,7 +100,7 @@ struct PrepareReply {
   // kSuggested.
   std::vector<Rival> rivals = {};
   bool decides = false;  // the replier proposed it, and has not started again since
-  MSGPACK_DEFINE(promised, is_gone, ballot, record, origin, commands, rivals, decides)
+  DEPFAST_FIELDS(promised, is_gone, ballot, record, origin, commands, rivals, decides)
 };
 
 // A replica takes an entry over.
@@ -114,14 +113,14 @@ struct Prepare {
   EntryIndex index = 0;
   bool knows_initial = false;
   EntryIndex initial = 0;
-  MSGPACK_DEFINE(lane, ballot, index, knows_initial, initial)
+  DEPFAST_FIELDS(lane, ballot, index, knows_initial, initial)
 };
 
 struct TakeLaneReply {
   bool granted = false;
   View view = 0;          // the replier's
   EntryIndex latest = 0;  // the latest entry of the lane that the replier knows
-  MSGPACK_DEFINE(granted, view, latest)
+  DEPFAST_FIELDS(granted, view, latest)
 };
 
 // A replica that is no pilot wants the lane of a dead one. Pre-vote: asks whether it would get the
@@ -133,13 +132,13 @@ struct TakeLane {
   Lane lane = Lane::kPilot;
   View view = 0;  // the candidate's: OwnerOf(view)
   bool pre_vote = false;
-  MSGPACK_DEFINE(lane, view, pre_vote)
+  DEPFAST_FIELDS(lane, view, pre_vote)
 };
 
 struct HeartbeatReply {
   View view = 0;
   PerLane ran{};  // the entries that the replier has run
-  MSGPACK_DEFINE(view, ran)
+  DEPFAST_FIELDS(view, ran)
 };
 
 struct Heartbeat {
@@ -150,7 +149,7 @@ struct Heartbeat {
   View view = 0;
   PerLane decided{};  // the sender knows the decisions of all entries up to here
   PerLane ran_everywhere{};
-  MSGPACK_DEFINE(lane, view, decided, ran_everywhere)
+  DEPFAST_FIELDS(lane, view, decided, ran_everywhere)
 };
 
 // The value that is decided for an entry, with its commands.
@@ -159,13 +158,13 @@ struct Decided {
   EntryIndex initial = 0;  // the dependency with which the entry was proposed; 0 if unknown
   View origin = 0;         // the view in which the commands were proposed
   Commands commands;
-  MSGPACK_DEFINE(value.no_op, value.dependency, origin, commands)  // not `initial`
+  DEPFAST_FIELDS(value.no_op, value.dependency, origin, commands)  // not `initial`
 };
 
 struct LearnReply {
   EntryIndex base = 0;             // the replier has thrown away the entries up to here
   std::vector<Decided> decisions;  // of entry `first` and those after it, without a gap
-  MSGPACK_DEFINE(base, decisions)
+  DEPFAST_FIELDS(base, decisions)
 };
 
 // Asks for decisions. A replica that has fallen behind asks at its own pace.
@@ -175,7 +174,7 @@ struct Learn {
   static constexpr const char* kName = "Learn";
   Lane lane = Lane::kPilot;
   EntryIndex first = 0;
-  MSGPACK_DEFINE(lane, first)
+  DEPFAST_FIELDS(lane, first)
 };
 
 // A snapshot's name and size.
@@ -184,13 +183,13 @@ struct SnapshotId {
   PerLane ran{};
   std::uint64_t bytes = 0;
   friend bool operator==(const SnapshotId&, const SnapshotId&) = default;
-  MSGPACK_DEFINE(commands, ran, bytes)
+  DEPFAST_FIELDS(commands, ran, bytes)
 };
 
 struct FetchSnapshotReply {
   SnapshotId id;
   std::string data;  // from the offset on; of another snapshot than asked for: from its begin on
-  MSGPACK_DEFINE(id, data)
+  DEPFAST_FIELDS(id, data)
 };
 
 // Asks for a part of a snapshot.
@@ -200,7 +199,7 @@ struct FetchSnapshot {
   static constexpr const char* kName = "FetchSnapshot";
   SnapshotId id;  // all 0 for any
   std::uint64_t offset = 0;
-  MSGPACK_DEFINE(id, offset)
+  DEPFAST_FIELDS(id, offset)
 };
 
 }  // namespace depfast::copilot

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "copilot_types.h"
+#include "depfast/fields.h"
 
 namespace depfast::copilot {
 
@@ -46,7 +47,7 @@ struct Prepared {
   // It proposed the entry, and has not started again since: it knows whether it committed the
   // entry, and after this promise it never will.
   bool decides = false;
-  MSGPACK_DEFINE(replica, record, rivals, decides)
+  DEPFAST_FIELDS(replica, record, rivals, decides)
 };
 
 // This entry of the other lane must be decided first, and the taker must know it.

@@ -9,8 +9,9 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <msgpack.hpp>
 #include <span>
+
+#include "depfast/fields.h"
 
 namespace depfast::copilot {
 
@@ -90,7 +91,7 @@ struct Record {
   // Whether the replica knows that there is this entry.
   bool is_known() const { return IsTakeover(promised) || kind != Kind::kNone; }
   friend auto operator<=>(const Record&, const Record&) = default;
-  MSGPACK_DEFINE(kind, no_op, promised, ballot, initial, dependency, witness, least)
+  DEPFAST_FIELDS(kind, no_op, promised, ballot, initial, dependency, witness, least)
 };
 
 // A replica's records of a lane. It has thrown away those up to `base`, which have run. They come
@@ -127,11 +128,7 @@ struct Rival {
   View view = 0;  // in which it was proposed, unless it is only promised
   Stage stage = Stage::kPromised;
   friend auto operator<=>(const Rival&, const Rival&) = default;
-  MSGPACK_DEFINE(entry, view, stage)
+  DEPFAST_FIELDS(entry, view, stage)
 };
 
 }  // namespace depfast::copilot
-
-MSGPACK_ADD_ENUM(depfast::copilot::Lane)
-MSGPACK_ADD_ENUM(depfast::copilot::Record::Kind)
-MSGPACK_ADD_ENUM(depfast::copilot::Rival::Stage)

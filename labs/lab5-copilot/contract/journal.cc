@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 #include "depfast/record_log.h"
 
 namespace depfast::copilot {

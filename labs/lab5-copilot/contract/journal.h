@@ -24,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "depfast/fields.h"
 #include "depfast/runtime.h"
 #include "lane_log.h"
 
@@ -42,7 +43,7 @@ struct StoredSnapshot {
   PerLane base{};         // a cut: the entries up to here may be thrown away
   PerLane latest_gone{};  // see Records
   std::string data;       // the state machine's, and the memory of commands
-  MSGPACK_DEFINE(id, base, latest_gone, data)
+  DEPFAST_FIELDS(id, base, latest_gone, data)
 };
 
 std::string EncodeSnapshot(const StoredSnapshot& snapshot);

@@ -5,12 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <msgpack.hpp>
 #include <vector>
 
 #include "copilot_rules.h"
 #include "copilot_types.h"
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 
 namespace depfast::copilot {
 
@@ -24,7 +23,7 @@ struct KeptRecords {
   static KeptRecords Of(const Records& records) {
     return {records.base, {records.entries.begin(), records.entries.end()}, records.latest_gone};
   }
-  MSGPACK_DEFINE(base, entries, latest_gone)
+  DEPFAST_FIELDS(base, entries, latest_gone)
 };
 
 // A std::optional, or a std::variant, as a message: which one, and its numbers.
@@ -33,7 +32,7 @@ struct RuleAnswer {
   EntryIndex entry = 0;
   bool no_op = false;
   std::vector<Rival> rivals = {};
-  MSGPACK_DEFINE(which, entry, no_op, rivals)
+  DEPFAST_FIELDS(which, entry, no_op, rivals)
 };
 
 // Answer: which 1 and the suggested entry, or which 0.
@@ -44,7 +43,7 @@ struct AskSuggestion {
   EntryIndex entry = 0;
   EntryIndex dependency = 0;
   KeptRecords other;
-  MSGPACK_DEFINE(entry, dependency, other)
+  DEPFAST_FIELDS(entry, dependency, other)
 };
 
 struct AskSlowDependency {
@@ -53,7 +52,7 @@ struct AskSlowDependency {
   static constexpr const char* kName = "AskSlowDependency";
   std::vector<EntryIndex> suggested;
   std::int32_t replicas = 3;
-  MSGPACK_DEFINE(suggested, replicas)
+  DEPFAST_FIELDS(suggested, replicas)
 };
 
 struct AskRivals {
@@ -63,7 +62,7 @@ struct AskRivals {
   EntryIndex entry = 0;
   EntryIndex initial = 0;
   KeptRecords other;
-  MSGPACK_DEFINE(entry, initial, other)
+  DEPFAST_FIELDS(entry, initial, other)
 };
 
 // Answer: which 0 and a value, or which 1 and the entry that is undecided.
@@ -75,7 +74,7 @@ struct AskChoice {
   std::vector<Prepared> answers;
   KeptRecords other;
   std::int32_t replicas = 3;
-  MSGPACK_DEFINE(entry, answers, other, replicas)
+  DEPFAST_FIELDS(entry, answers, other, replicas)
 };
 
 // A value that may be unknown.
@@ -83,7 +82,7 @@ struct KnownValue {
   bool known = false;
   bool no_op = false;
   EntryIndex dependency = 0;
-  MSGPACK_DEFINE(known, no_op, dependency)
+  DEPFAST_FIELDS(known, no_op, dependency)
 };
 
 // Answer: which is a Next.
@@ -95,7 +94,7 @@ struct AskNext {
   EntryIndex pilot_ran = 0;
   KnownValue copilot;
   EntryIndex copilot_ran = 0;
-  MSGPACK_DEFINE(pilot, pilot_ran, copilot, copilot_ran)
+  DEPFAST_FIELDS(pilot, pilot_ran, copilot, copilot_ran)
 };
 
 }  // namespace depfast::copilot

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <msgpack.hpp>
 #include <string>
 #include <vector>
 
@@ -53,7 +52,7 @@ struct AppendEntriesReply {
   EntryIndex conflict = 0;  // on failure: the first index at which the logs may differ
   Life life = 0;            // the follower's own
   Lives lives;              // as it knows them
-  MSGPACK_DEFINE(term, success, match, durable, conflict, life, lives)
+  DEPFAST_FIELDS(term, success, match, durable, conflict, life, lives)
 };
 
 // A round, a catch-up request, a special request (no beat, and no entries: R6), or a beat.
@@ -77,7 +76,7 @@ struct AppendEntries {
 
   // For runtime verification (depfast/carried_entries.h).
   CarriedEntries Carried() const { return {term, prev.index + 1, prev.index + 1 + entries.size()}; }
-  MSGPACK_DEFINE(term, leader, prev, entries, leader_commit, mode, beat, map, lives)
+  DEPFAST_FIELDS(term, leader, prev, entries, leader_commit, mode, beat, map, lives)
 };
 
 struct LleReply {
@@ -85,7 +84,7 @@ struct LleReply {
   EntryId last;            // of its log
   LleMap map;
   Lives lives;
-  MSGPACK_DEFINE(recovered, last, map, lives)
+  DEPFAST_FIELDS(recovered, last, map, lives)
 };
 
 // A recovering replica asks what it may have logged (R21).
@@ -96,7 +95,7 @@ struct LleQuery {
 
   Life life = 0;  // the asker's, which is on its disk (R17)
   Lives lives;
-  MSGPACK_DEFINE(life, lives)
+  DEPFAST_FIELDS(life, lives)
 };
 
 struct FetchLogReply {
@@ -109,7 +108,7 @@ struct FetchLogReply {
   std::vector<LogEntry> entries;
   std::uint64_t state_bytes = 0;  // of the whole snapshot
   std::string state;              // from the request's offset on
-  MSGPACK_DEFINE(term, last, is_whole, base, entries, state_bytes, state)
+  DEPFAST_FIELDS(term, last, is_whole, base, entries, state_bytes, state)
 };
 
 // A new leader that is not whole looks for its data (R29). The receiver adopts the term, as from a
@@ -123,7 +122,7 @@ struct FetchLog {
   PeerId leader = kNobody;
   EntryIndex first = 0;      // entries from here on are wanted; 0: none, only where the log ends
   std::uint64_t offset = 0;  // of the snapshot's state that is wanted
-  MSGPACK_DEFINE(term, leader, first, offset)
+  DEPFAST_FIELDS(term, leader, first, offset)
 };
 
 }  // namespace depfast::saucr

@@ -6,9 +6,9 @@
 
 #include <compare>
 #include <cstdint>
-#include <msgpack.hpp>
 #include <vector>
 
+#include "depfast/fields.h"
 #include "depfast/peer.h"
 
 namespace depfast::saucr {
@@ -25,7 +25,7 @@ struct EntryId {
   EntryIndex index = 0;
 
   friend auto operator<=>(const EntryId&, const EntryId&) = default;
-  MSGPACK_DEFINE(term, index)
+  DEPFAST_FIELDS(term, index)
 };
 
 // By replica: the last entry that it may have logged (document 003, section 3.4.2).
@@ -60,7 +60,7 @@ struct Markers {
   EntryId latest_on_disk;  // this entry and all before it are on the disk
 
   friend bool operator==(const Markers&, const Markers&) = default;
-  MSGPACK_DEFINE(fast_switch, latest_on_disk)
+  DEPFAST_FIELDS(fast_switch, latest_on_disk)
 };
 
 // A leader's knowledge of one replica's log in its term, and of its own log.
@@ -71,7 +71,7 @@ struct Acks {
   Life life = 0;              // of the latest acknowledgement
 
   friend bool operator==(const Acks&, const Acks&) = default;
-  MSGPACK_DEFINE(buffered, durable, named_from, life)
+  DEPFAST_FIELDS(buffered, durable, named_from, life)
 };
 
 // The mode that a leader is in. A new leader begins with ModeState() (R8).
@@ -80,7 +80,7 @@ struct ModeState {
   int prompt_beats = 0;  // in a row, with more than a majority functional
 
   friend bool operator==(const ModeState&, const ModeState&) = default;
-  MSGPACK_DEFINE(mode, prompt_beats)
+  DEPFAST_FIELDS(mode, prompt_beats)
 };
 
 // The beats in a row, each with a fast quorum functional, that take a leader to fast mode (R7).
@@ -92,7 +92,7 @@ struct LogAnswer {
   EntryId last;           // of the replica's log
   bool is_whole = false;  // that log has reached the replica's recovered LLE, if there is one
 
-  MSGPACK_DEFINE(replica, last, is_whole)
+  DEPFAST_FIELDS(replica, last, is_whole)
 };
 
 // The log that such a leader takes.
@@ -107,10 +107,7 @@ struct DataChoice {
   PeerId from = kNobody;  // with kTake alone
 
   friend bool operator==(const DataChoice&, const DataChoice&) = default;
-  MSGPACK_DEFINE(kind, from)
+  DEPFAST_FIELDS(kind, from)
 };
 
 }  // namespace depfast::saucr
-
-MSGPACK_ADD_ENUM(depfast::saucr::Mode)
-MSGPACK_ADD_ENUM(depfast::saucr::DataChoice::Kind)

@@ -1,6 +1,7 @@
 // The messages of SAUCR's elections. Given, not submitted: see saucr_messages.h.
 #pragma once
 
+#include "depfast/fields.h"
 #include "saucr_messages.h"
 
 namespace depfast::saucr {
@@ -15,7 +16,7 @@ struct RequestVoteReply {
   std::uint64_t term = 0;  // the replier's own, also in the answer to a pre-vote
   bool granted = false;
   LleMap map;  // the voter's (R19); of a vote that is granted alone
-  MSGPACK_DEFINE(term, granted, map)
+  DEPFAST_FIELDS(term, granted, map)
 };
 
 struct RequestVote {
@@ -29,7 +30,7 @@ struct RequestVote {
   // Asks whether a vote would be granted in `term`, the candidate's next, and changes nothing
   // (R26).
   bool pre_vote = false;
-  MSGPACK_DEFINE(term, candidate, lle, pre_vote)
+  DEPFAST_FIELDS(term, candidate, lle, pre_vote)
 };
 
 }  // namespace depfast::saucr

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 #include "depfast/record_log.h"
 
 namespace depfast::saucr {

@@ -4,14 +4,13 @@
 // calls them.
 #pragma once
 
-#include <msgpack.hpp>
 #include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 #include "saucr_rules.h"
 
 namespace depfast::saucr {
@@ -21,7 +20,7 @@ struct CarriedQuorums {
   int replicas = 3;
 
   operator Quorums() const { return Quorums(replicas); }  // NOLINT: stands for them
-  MSGPACK_DEFINE(replicas)
+  DEPFAST_FIELDS(replicas)
 };
 
 // A rule's argument, as a message carries it.
@@ -43,13 +42,13 @@ struct RuleQuestion<kId, Result(Arguments...)> {
   using Rule = Result(Arguments...);
   struct Reply {
     Result result = {};
-    MSGPACK_DEFINE(result)
+    DEPFAST_FIELDS(result)
   };
   static constexpr MethodId kMethod = kId;
   static constexpr const char* kName = "RuleQuestion";
 
   std::tuple<decltype(Carried(std::declval<Arguments>()))...> arguments;
-  MSGPACK_DEFINE(arguments)
+  DEPFAST_FIELDS(arguments)
 };
 
 using AskCommitted = RuleQuestion<121, decltype(CommittedUpTo)>;

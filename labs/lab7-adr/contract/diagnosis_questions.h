@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <msgpack.hpp>
 #include <vector>
 
 #include "depfast/host/frame.h"
@@ -15,7 +14,7 @@ namespace depfast::adr {
 struct DiagnosisAnswer {
   Suspicion suspicion = {};
   bool sends_away = false;
-  MSGPACK_DEFINE(suspicion, sends_away)
+  DEPFAST_FIELDS(suspicion, sends_away)
 };
 
 // Answer: `suspicion`.
@@ -27,7 +26,7 @@ struct AskDiagnosis {
   Levels own;
   std::vector<PeerReport> peers;
   std::int32_t replicas = 3;
-  MSGPACK_DEFINE(self, own, peers, replicas)
+  DEPFAST_FIELDS(self, own, peers, replicas)
 };
 
 // Answer: `sends_away`.
@@ -39,7 +38,7 @@ struct AskSendsClientsAway {
   std::int64_t since_named_ns = -1;  // negative: never
   std::vector<PeerReport> peers;
   std::int32_t replicas = 3;
-  MSGPACK_DEFINE(suspicion, since_named_ns, peers, replicas)
+  DEPFAST_FIELDS(suspicion, since_named_ns, peers, replicas)
 };
 
 }  // namespace depfast::adr

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <msgpack.hpp>
 
 #include "depfast/host/frame.h"
 #include "depfast/peer.h"
@@ -26,7 +25,7 @@ inline constexpr Duration kRestForgotten = 160s;
 
 struct TimeoutNowReply {
   bool campaigns = false;  // the replica begins a campaign; false: the message changes nothing
-  MSGPACK_DEFINE(campaigns)
+  DEPFAST_FIELDS(campaigns)
 };
 
 // Asks a follower to campaign at once, without pre-votes (H4). As in lab 2, `leader` says whose the
@@ -39,7 +38,7 @@ struct TimeoutNow {
   std::uint64_t term = 0;
   PeerId leader = kNobody;
   std::uint64_t last_index = 0;  // the last entry that the leader has committed
-  MSGPACK_DEFINE(term, leader, last_index)
+  DEPFAST_FIELDS(term, leader, last_index)
 };
 
 }  // namespace depfast::raft

@@ -1,8 +1,6 @@
 // The message of the health exchange (health.h). Given, not submitted: tests read these frames.
 #pragma once
 
-#include <msgpack.hpp>
-
 #include "depfast/host/frame.h"
 #include "levels.h"
 
@@ -12,7 +10,7 @@ struct HealthAnswer {
   Levels levels;
   // A saturated replica has a queue of its own, which makes round trips to it long.
   bool is_saturated = false;
-  MSGPACK_DEFINE(levels, is_saturated)
+  DEPFAST_FIELDS(levels, is_saturated)
 };
 
 // Every replica asks every other, so each has the levels of all, and the round trips to all.
@@ -20,7 +18,7 @@ struct AskHealth {
   using Reply = HealthAnswer;
   static constexpr MethodId kMethod = 144;
   static constexpr const char* kName = "AskHealth";
-  MSGPACK_DEFINE()
+  DEPFAST_FIELDS()
 };
 
 }  // namespace depfast::adr

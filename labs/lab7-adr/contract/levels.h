@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <map>
-#include <msgpack.hpp>
 
+#include "depfast/fields.h"
 #include "depfast/peer.h"
 #include "depfast/time.h"
 
@@ -21,7 +21,7 @@ struct Levels {
   Level disk = Level::kWell;
   // Levels of the round trips to each other replica. One that is missing is well.
   std::map<PeerId, Level> links = {};
-  MSGPACK_DEFINE(processor, disk, links)
+  DEPFAST_FIELDS(processor, disk, links)
 };
 
 // A peer's answer in the health exchange, the enhanced protocol of document 004, section 4.2.2.
@@ -29,7 +29,7 @@ struct PeerReport {
   PeerId peer = 0;
   std::int64_t age_ns = 0;  // since it came
   Levels levels;
-  MSGPACK_DEFINE(peer, age_ns, levels)
+  DEPFAST_FIELDS(peer, age_ns, levels)
 };
 
 // An older report does not count.
@@ -43,7 +43,7 @@ struct Suspicion {
   Who who = Who::kNobody;
   PeerId peer = 0;                           // of kPeer
   Resource resource = Resource::kProcessor;  // of all but kNobody
-  MSGPACK_DEFINE(who, peer, resource)
+  DEPFAST_FIELDS(who, peer, resource)
 
   // A field without a meaning does not count.
   friend bool operator==(const Suspicion& a, const Suspicion& b) {
@@ -53,7 +53,3 @@ struct Suspicion {
 };
 
 }  // namespace depfast::adr
-
-MSGPACK_ADD_ENUM(depfast::adr::Level)
-MSGPACK_ADD_ENUM(depfast::adr::Resource)
-MSGPACK_ADD_ENUM(depfast::adr::Suspicion::Who)

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <msgpack.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,7 +21,7 @@ namespace depfast::adr {
 struct PlantHealthReply {
   std::uint64_t syncs = 0;
   std::uint64_t bytes = 0;
-  MSGPACK_DEFINE(syncs, bytes)
+  DEPFAST_FIELDS(syncs, bytes)
 };
 
 // From now on the replica's health has these answers, until its next start.
@@ -33,7 +32,7 @@ struct PlantHealth {
   Suspicion suspicion;
   std::vector<PeerReport> reports;  // their ages do not change
   std::map<PeerId, std::int64_t> round_trips_ns = {};
-  MSGPACK_DEFINE(suspicion, reports, round_trips_ns)
+  DEPFAST_FIELDS(suspicion, reports, round_trips_ns)
 };
 
 // The replica's own health, unless a test has planted another.

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <msgpack.hpp>
 #include <string>
 #include <vector>
 
@@ -30,7 +29,7 @@ struct PlantedRun {
   std::int64_t gap_ns = 0;
   std::int64_t value_ns = 0;
   std::int32_t work = 1;
-  MSGPACK_DEFINE(kind, times, gap_ns, value_ns, work)
+  DEPFAST_FIELDS(kind, times, gap_ns, value_ns, work)
 };
 
 // The answers to the calls of a stretch of runs, and the detector after it.
@@ -40,25 +39,25 @@ struct StretchReport {
   std::int64_t first_fatal_ns = -1;  // since the begin of the stretch; negative without one
   std::int64_t threshold_ns = 0;
   std::uint64_t resets = 0;  // in the stretch
-  MSGPACK_DEFINE(warnings, fatals, first_fatal_ns, threshold_ns, resets)
+  DEPFAST_FIELDS(warnings, fatals, first_fatal_ns, threshold_ns, resets)
 };
 
 // One of them is filled, as the request says.
 struct StreamReport {
   std::string states;  // after each run: see StateAfter
   std::vector<StretchReport> stretches;
-  MSGPACK_DEFINE(states, stretches)
+  DEPFAST_FIELDS(states, stretches)
 };
 
 struct PlantedReport {
   std::vector<StreamReport> streams;
-  MSGPACK_DEFINE(streams)
+  DEPFAST_FIELDS(streams)
 };
 
 struct PlantedStream {
   std::vector<std::uint32_t> order;  // of the runs: their places in WatchStreams::runs
   std::vector<std::uint32_t> ends;   // by stretch, the number of runs before its end
-  MSGPACK_DEFINE(order, ends)
+  DEPFAST_FIELDS(order, ends)
 };
 
 // Each stream has a detector of its own. They take turns, run by run: all see their first run, then
@@ -79,7 +78,7 @@ struct WatchStreams {
   bool wants_states = false;
   std::vector<PlantedRun> runs = {};
   std::vector<PlantedStream> streams = {};
-  MSGPACK_DEFINE(recent_min, history_per_recent, rates_per_recent, window_max, warn_ns, fatal_ns,
+  DEPFAST_FIELDS(recent_min, history_per_recent, rates_per_recent, window_max, warn_ns, fatal_ns,
                  wants_states, runs, streams)
 };
 
@@ -97,5 +96,3 @@ constexpr char StateAfter(bool is_warn, bool is_fatal, int rate, bool was_reset,
 }
 
 }  // namespace depfast::adr
-
-MSGPACK_ADD_ENUM(depfast::adr::PlantedRun::Kind)

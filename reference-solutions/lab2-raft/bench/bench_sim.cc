@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "depfast/host/codec.h"
 #include "depfast/host/service.h"
 #include "raft_checker.h"
 #include "sealed/sealed_backend.h"
@@ -33,7 +34,7 @@ struct Ping {
   static constexpr MethodId kMethod = 90;
   static constexpr const char* kName = "Ping";
   std::uint64_t number = 0;
-  MSGPACK_DEFINE(number)
+  DEPFAST_FIELDS(number)
 };
 
 class EchoService final : public Service {

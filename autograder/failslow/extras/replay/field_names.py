@@ -10,7 +10,7 @@ from failslow.extras.replay.recording import World
 _STRUCT = re.compile(
     r"^struct (\w+)(?: final)?(?: : (?:public )?([\w:]+))?\s*\{(.*?)^\};", re.M | re.S
 )
-_FIELDS = re.compile(r"^  MSGPACK_DEFINE\(([^)]*)\)", re.M)
+_FIELDS = re.compile(r"^  DEPFAST_FIELDS\(([^)]*)\)", re.M)
 _MEMBER = re.compile(r"^  ([\w:]+(?:<[\w:<>, ]+>)?) (\w+)(?: = [^;]*|\{[^;]*\})?;", re.M)
 _ALIAS = re.compile(r"^using (\w+) = ([\w:<>, ]+);", re.M)
 _LIST = re.compile(r"std::(?:vector|array)<(.+?)(?:, \w+)?>")

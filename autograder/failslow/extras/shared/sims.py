@@ -9,6 +9,7 @@ from pathlib import Path
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake, crash_stack, gtest
+from failslow.build.compile import Options as BuildOptions
 from failslow.build.compile import build_submission
 from failslow.build.gtest import Crashed, GradedTest, Options, Outcome
 from failslow.build.recipe import EXPLORE, MEASURED, check_given, given, load_recipe
@@ -70,7 +71,8 @@ def sims_of(
     check_given(kit, [*targets.values()])
     cmake.build(kit, preset, given(kit, [*targets.values()], preset))
     recipe = replace(recipe, flags=(*recipe.flags, *QUICK.get(preset, ())))
-    programs = build_submission(kit, labs, submission, recipe, [*targets.values()])
+    quick = BuildOptions(precompiles=True)
+    programs = build_submission(kit, labs, submission, recipe, [*targets.values()], quick)
     binaries = {suite: programs / target.name for suite, target in targets.items()}
     return Sims(lab, binaries, headers_of(kit, labs, lab))
 

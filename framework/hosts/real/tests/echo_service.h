@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 #include "depfast/host/service.h"
 #include "depfast/rpc.h"
 #include "depfast/runtime.h"
@@ -23,7 +23,7 @@ struct Relay {
   static constexpr const char* kName = "Relay";
   PeerId to = 0;
   std::string text;
-  MSGPACK_DEFINE(to, text)
+  DEPFAST_FIELDS(to, text)
 };
 
 // Appends the text to "log" and answers once it is durable: "ok", or the errno.
@@ -32,7 +32,7 @@ struct Write {
   static constexpr MethodId kMethod = 3;
   static constexpr const char* kName = "Write";
   std::string text;
-  MSGPACK_DEFINE(text)
+  DEPFAST_FIELDS(text)
 };
 
 // Never answers.

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "depfast/host/frame.h"
+#include "depfast/host/codec.h"
 #include "depfast/host/service.h"
 #include "depfast/rpc.h"
 #include "depfast/runtime.h"
@@ -24,7 +24,7 @@ namespace {
 
 struct Body {
   std::string text;
-  MSGPACK_DEFINE(text)
+  DEPFAST_FIELDS(text)
 };
 
 Bytes Frame(FrameKind kind, MethodId method, CallId call, Dependency dependency,
@@ -258,14 +258,14 @@ TEST(DescribeFrame, NamesTheError) {
 
 struct GossipReply {
   std::uint64_t sum = 0;
-  MSGPACK_DEFINE(sum)
+  DEPFAST_FIELDS(sum)
 };
 struct Gossip {
   using Reply = GossipReply;
   static constexpr MethodId kMethod = 1;
   static constexpr const char* kName = "Gossip";
   std::uint64_t number = 0;
-  MSGPACK_DEFINE(number)
+  DEPFAST_FIELDS(number)
 };
 
 // Uses all that a host offers: timers, random numbers, calls, disk, observations.

@@ -6,14 +6,12 @@
 #pragma once
 
 #include <cstdint>
-#include <msgpack.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "depfast/dependency.h"
-#include "depfast/host/unpacked.h"
+#include "depfast/fields.h"
 #include "depfast/rpc_error.h"
 
 namespace depfast {
@@ -61,39 +59,20 @@ inline constexpr std::size_t kUsualFrameBytes = 512;
 
 void EncodeHeader(const FrameHeader& header, std::string& out);
 
-// Fields of a type with MSGPACK_DEFINE. MessagePack's own decoder fills missing fields
-// with defaults, which would turn a truncated request into a valid one.
-template <typename Body>
-std::uint32_t FieldsOf() {
-  static const std::uint32_t fields = [] {
-    std::string bytes;
-    StringSink sink(bytes);
-    msgpack::pack(sink, Body{});
-    return msgpack::unpack(bytes.data(), bytes.size()).get().via.array.size;
-  }();
-  return fields;
-}
-
-template <typename Body>
-concept HasFields =
-    requires(const Body& body, msgpack::packer<StringSink>& packer) { body.msgpack_pack(packer); };
-
 }  // namespace frame_internal
 
-// Appends the encoded frame. Body: anything with MSGPACK_DEFINE.
+// Appends the encoded body. Body: anything with DEPFAST_FIELDS, and what MessagePack can encode.
+// Defined in depfast/host/codec.h, as DecodeBody is.
 template <typename Body>
-void AppendFrame(const FrameHeader& header, const Body& body, std::string& out) {
-  frame_internal::EncodeHeader(header, out);
-  frame_internal::StringSink sink(out);
-  msgpack::pack(sink, body);
-}
+void AppendBody(const Body& body, std::string& out);
 
 // Returns the encoded frame.
 template <typename Body>
 std::string EncodeFrame(const FrameHeader& header, const Body& body) {
   std::string bytes;
   bytes.reserve(frame_internal::kUsualFrameBytes);
-  AppendFrame(header, body, bytes);
+  frame_internal::EncodeHeader(header, bytes);
+  AppendBody(body, bytes);
   return bytes;
 }
 
@@ -103,23 +82,6 @@ std::optional<DecodedFrame> DecodeFrame(std::string_view bytes, std::string& err
 
 // Decodes a body of a known type. Same errors as DecodeFrame.
 template <typename Body>
-std::optional<Body> DecodeBody(std::string_view bytes, std::string& error) {
-  const frame_internal::Unpacked unpacked(bytes, error);
-  if (!unpacked) return std::nullopt;
-  if constexpr (frame_internal::HasFields<Body>) {
-    const msgpack::object& object = unpacked.get();
-    if (object.type != msgpack::type::ARRAY ||
-        object.via.array.size != frame_internal::FieldsOf<Body>()) {
-      error = "the body has the wrong number of fields";
-      return std::nullopt;
-    }
-  }
-  try {
-    return unpacked.get().as<Body>();
-  } catch (const msgpack::type_error&) {
-    error = "a field of the body has the wrong type";
-    return std::nullopt;
-  }
-}
+std::optional<Body> DecodeBody(std::string_view bytes, std::string& error);
 
 }  // namespace depfast

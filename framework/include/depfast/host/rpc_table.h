@@ -36,7 +36,7 @@ struct RpcCounters {
 class RpcTable {
  public:
   // Both outlive the table.
-  RpcTable(Host& host, Runtime& runtime) : host_(host), runtime_(runtime) {}
+  RpcTable(Host& host, Runtime& runtime);
   RpcTable(const RpcTable&) = delete;
   RpcTable& operator=(const RpcTable&) = delete;
 
@@ -83,7 +83,7 @@ class RpcTable {
   using Server =
       std::function<bool(PeerId, const FrameHeader&, std::string_view body, std::string& error)>;
 
-  ~RpcTable() = default;
+  ~RpcTable();
 
   // Serves a method from now on. `name` is a string literal. Throws std::logic_error if the method
   // is served already: a handler of given code must not be replaced. `inline_handler`: as Rpc knows

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <msgpack.hpp>
 #include <string>
 #include <vector>
 
+#include "depfast/fields.h"
 #include "depfast/peer.h"
 #include "depfast/verify/wait_times.h"
 
@@ -27,7 +27,7 @@ struct PeerActivity {
       {};  // for the calls that are outstanding at the end of the window: their time so far
 
   friend bool operator==(const PeerActivity&, const PeerActivity&) = default;
-  MSGPACK_DEFINE(peer, calls, replies, timeouts, failures, released, ended, open)
+  DEPFAST_FIELDS(peer, calls, replies, timeouts, failures, released, ended, open)
 };
 
 // The waits of the coroutines of one name for events of one label (Event::Label).
@@ -39,7 +39,7 @@ struct CoroutineActivity {
   WaitTimes open = {};          // that had not ended at the end of the window: their time so far
 
   friend bool operator==(const CoroutineActivity&, const CoroutineActivity&) = default;
-  MSGPACK_DEFINE(coroutine, event, timed_out, ended, open)
+  DEPFAST_FIELDS(coroutine, event, timed_out, ended, open)
 };
 
 // The activity of one replica, from `from_ns` until just before `to_ns`.
@@ -59,7 +59,7 @@ struct ActivityWindow {
   std::vector<CoroutineActivity> coroutines = {};
 
   friend bool operator==(const ActivityWindow&, const ActivityWindow&) = default;
-  MSGPACK_DEFINE(from_ns, to_ns, steps, cost_ns, took_ns, peers, coroutines)
+  DEPFAST_FIELDS(from_ns, to_ns, steps, cost_ns, took_ns, peers, coroutines)
 };
 
 }  // namespace depfast

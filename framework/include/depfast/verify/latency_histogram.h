@@ -5,8 +5,8 @@
 
 #include <cstdint>
 #include <map>
-#include <msgpack.hpp>
 
+#include "depfast/fields.h"
 #include "depfast/time.h"
 
 namespace depfast {
@@ -22,7 +22,7 @@ class LatencyHistogram {
   // without latencies.
   Duration Percentile(int permille) const;
 
-  MSGPACK_DEFINE(counts_)
+  DEPFAST_FIELDS(counts_)
 
  private:
   static std::uint32_t BucketOf(Duration latency);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <msgpack.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,7 +28,7 @@ struct UnfinishedRow {
   std::uint64_t now = 0;   // that have not ended, or that are outstanding
   std::uint64_t most = 0;  // at one time
   MethodId method = 0;     // 0: coroutines
-  MSGPACK_DEFINE(name, peer, now, most, method)
+  DEPFAST_FIELDS(name, peer, now, most, method)
 };
 
 class UnfinishedWork final : public ReportingProbe {

@@ -7,12 +7,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <msgpack.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "depfast/fields.h"
 #include "depfast/host/probe.h"
 #include "depfast/peer.h"
 #include "depfast/time.h"
@@ -32,7 +32,7 @@ struct WaitRow {
   std::int64_t max_ns = 0;
   bool has_dependency = false;  // the coroutines worked for a client or a heartbeat
   std::int64_t path_ns = 0;     // of total_ns, the time on clients' paths
-  MSGPACK_DEFINE(coroutine, event, needed, total, peers, count, total_ns, max_ns, has_dependency,
+  DEPFAST_FIELDS(coroutine, event, needed, total, peers, count, total_ns, max_ns, has_dependency,
                  path_ns)
 };
 

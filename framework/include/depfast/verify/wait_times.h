@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <msgpack.hpp>
 
+#include "depfast/fields.h"
 #include "depfast/time.h"
 
 namespace depfast {
@@ -30,7 +30,7 @@ struct WaitTimes {
   }
 
   friend bool operator==(const WaitTimes&, const WaitTimes&) = default;
-  MSGPACK_DEFINE(count, total_ns, worst_ns)
+  DEPFAST_FIELDS(count, total_ns, worst_ns)
 };
 
 }  // namespace depfast

@@ -6,10 +6,10 @@
 #pragma once
 
 #include <cstdint>
-#include <msgpack.hpp>
 #include <string>
 #include <vector>
 
+#include "depfast/fields.h"
 #include "depfast/peer.h"
 #include "depfast/time.h"
 #include "depfast/verify/latency_histogram.h"
@@ -41,7 +41,7 @@ struct WaitFacts {
   // Waits that have not ended with the window: their number, and the age of the oldest.
   WaitTimes open{};
   bool open_on_path = false;  // one of the open waits delays a client
-  MSGPACK_DEFINE(coroutine, event, needed, total, peers, has_dependency, ended, on_path, open,
+  DEPFAST_FIELDS(coroutine, event, needed, total, peers, has_dependency, ended, on_path, open,
                  open_on_path)
 };
 
@@ -61,7 +61,7 @@ struct CallFacts {
   // The most sends of one entry that were under way at the same time or answered: see
   // RepeatedEntries. 0 if the calls carried no entries.
   std::uint64_t sends_of_an_entry = 0;
-  MSGPACK_DEFINE(method, peer, for_clients, for_heartbeats, background, answered, failed, released,
+  DEPFAST_FIELDS(method, peer, for_clients, for_heartbeats, background, answered, failed, released,
                  latency, sends_of_an_entry)
 };
 
@@ -69,7 +69,7 @@ struct CallFacts {
 struct QuorumVoter {
   PeerId peer = kNobody;
   std::uint64_t counted = 0;  // it had voted yes when the quorum became ready
-  MSGPACK_DEFINE(peer, counted)
+  DEPFAST_FIELDS(peer, counted)
 };
 
 // The history of quorums that coroutines of one name waited for.
@@ -80,7 +80,7 @@ struct QuorumFacts {
   int total = 1;
   std::uint64_t ready = 0;            // waits that ended with a quorum
   std::vector<QuorumVoter> voters{};  // ascending by peer; a peer without a vote is missing
-  MSGPACK_DEFINE(coroutine, event, needed, total, ready, voters)
+  DEPFAST_FIELDS(coroutine, event, needed, total, ready, voters)
 };
 
 // Coroutines of one name that waited for a quorum of their own calls, and left calls behind.
@@ -95,14 +95,14 @@ struct FanOutFacts {
   // Each counts once in a window, in the window in which the time is over.
   std::uint64_t not_finalized = 0;
   std::vector<PeerId> peers{};  // of these calls, ascending
-  MSGPACK_DEFINE(coroutine, not_finalized, peers)
+  DEPFAST_FIELDS(coroutine, not_finalized, peers)
 };
 
 // The requests of clients that were answered, from their arrival to the answer.
 struct ClientFacts {
   PeerId client = kNobody;
   WaitTimes answered{};
-  MSGPACK_DEFINE(client, answered)
+  DEPFAST_FIELDS(client, answered)
 };
 
 // Parts of a window, each searched for a peer's answer: a sustained presence, as opposed to a peer
@@ -116,7 +116,7 @@ struct PeerPresence {
   // Latency of answers to calls that carried entries. Others wait for no disk, so they say nothing
   // of a slow one. All answers count if no call of the window carried entries.
   LatencyHistogram latency{};
-  MSGPACK_DEFINE(peer, slots_answered, latency)
+  DEPFAST_FIELDS(peer, slots_answered, latency)
 };
 
 struct WindowFacts {
@@ -130,7 +130,7 @@ struct WindowFacts {
   std::vector<QuorumFacts> quorums{};
   std::vector<FanOutFacts> fan_outs{};
   std::vector<ClientFacts> clients{};
-  MSGPACK_DEFINE(replica, replicas, begin_ns, end_ns, waits, calls, presence, quorums, fan_outs,
+  DEPFAST_FIELDS(replica, replicas, begin_ns, end_ns, waits, calls, presence, quorums, fan_outs,
                  clients)
 };
 

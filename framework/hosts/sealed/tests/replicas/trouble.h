@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "depfast/host/codec.h"
 #include "support/echo.h"
 
 namespace depfast::sealed_tests {
@@ -12,7 +13,7 @@ struct MakeTrouble {
   static constexpr MethodId kMethod = 2;
   static constexpr const char* kName = "MakeTrouble";
   std::string kind;  // a name in trouble.cc
-  MSGPACK_DEFINE(kind)
+  DEPFAST_FIELDS(kind)
 };
 
 }  // namespace depfast::sealed_tests

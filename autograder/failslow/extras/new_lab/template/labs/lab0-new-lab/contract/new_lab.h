@@ -13,7 +13,7 @@ constexpr Duration kPatience = 200ms;
 
 struct Pong {
   bool up = true;
-  MSGPACK_DEFINE(up)
+  DEPFAST_FIELDS(up)
 };
 
 // From a replica to its peers.
@@ -22,12 +22,12 @@ struct Ping {
   static constexpr MethodId kMethod = 1;
   static constexpr const char* kName = "Ping";
   bool please = true;
-  MSGPACK_DEFINE(please)
+  DEPFAST_FIELDS(please)
 };
 
 struct Counted {
   std::int64_t replicas = 0;
-  MSGPACK_DEFINE(replicas)
+  DEPFAST_FIELDS(replicas)
 };
 
 // From a client: the number of replicas that are up?
@@ -36,7 +36,7 @@ struct Count {
   static constexpr MethodId kMethod = 2;
   static constexpr const char* kName = "Count";
   bool please = true;
-  MSGPACK_DEFINE(please)
+  DEPFAST_FIELDS(please)
 };
 
 // The number of replicas that answer a Ping within kPatience, and this one. Runs in a coroutine.
