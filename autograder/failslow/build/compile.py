@@ -59,6 +59,10 @@ READS = re.compile(rb"(?<![A-Za-z])(?:include|incbin)(?![a-z])")
 READS_A_HEADER = re.compile(rb'\s*#\s*include\s*(?:<[\w/]+(?:\.h|\.hpp)?>|"[^"]+\.h")\s*(?://.*)?')
 INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
 STARTER = "starter"
+OWN_MESSAGE = re.compile(
+    r"undefined reference to .*depfast::(?:Rpc::\w+|AppendBody|DecodeBody|Responder)<(.+?)[ >(]"
+)
+"""What the linker says of a message type without code: depfast/host/codec.h has it."""
 FIRST_ERROR = re.compile(r"^(.*?(?:error|undefined reference|multiple definition).*)$", re.M)
 
 
@@ -446,6 +450,8 @@ class _Builder:
         if done.exit_code != 0:
             first = FIRST_ERROR.search(text)
             reason = first[1].strip() if first else done.how_it_ended()
+            if own := OWN_MESSAGE.search(text):
+                reason = f'{own[1]} is a message of yours: #include "depfast/host/codec.h"'
             raise BadSubmission(f"{complaint}: {reason}", text)
         return text
 
