@@ -36,7 +36,7 @@ MSGPACK_API_VERSION_NAMESPACE(MSGPACK_DEFAULT_API_NS) {
     }
   };
 
-  // As MSGPACK_DEFINE does: fields that are missing keep their values.
+  // Fields that are missing keep their values.
   template <depfast::HasFields T>
   struct convert<T> {
     const msgpack::object& operator()(const msgpack::object& from, T& to) const {
