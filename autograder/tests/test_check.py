@@ -293,6 +293,17 @@ def test_grades_and_mutants_of_fakes(kit: Kit, tmp_path: Path) -> None:
         grades.alternatives(context(kit, tmp_path))
 
 
+def test_a_starter_with_another_result_beside_busy_processes_is_named(
+    kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad, again = row("A.Bad", False), replace(row("A.Bad", False), output="1.3 s late")
+    made = iter([grade_of(bad), grade_of(bad), grade_of(bad), grade_of(again)])
+    monkeypatch.setattr(grades, "_grade", lambda *_: next(made))
+    assert grades.starter(Context(kit, True, tmp_path)).failed == 0
+    said = "the starter's 'lab1: A.Bad' differs between two grades"
+    assert grades.starter(Context(kit, True, tmp_path)).problems == [said]
+
+
 def test_a_hidden_test_that_catches_no_mutant_is_named() -> None:
     bad, idle = "A.HiddenBad", "A.HiddenIdle"
     tests = in_lab1(bad, idle, "A.Public")

@@ -143,7 +143,7 @@ def test_clangd_learns_how_a_students_files_are_compiled(kit: Kit) -> None:
     theirs = {
         "directory": str(kit.root),
         "file": str(source),
-        "command": f"g++ -Winvalid-pch -include pch.hxx -O2 -c {source}",
+        "command": f"g++ -include /x.dir/cmake_pch.hxx -O2 -c {source}",
     }
     kit.preset("release").mkdir(parents=True, exist_ok=True)
     batch = kit.preset("release") / "x.dir" / "Unity" / "unity_0_cxx.cxx"

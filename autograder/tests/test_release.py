@@ -462,11 +462,6 @@ def test_a_library_that_names_this_machine_is_refused(tmp_path: Path) -> None:
         processors.check_names_no_place(kit, library)
 
 
-def test_a_library_is_compiled_without_precompiled_headers() -> None:
-    words = ("-O2", "-Winvalid-pch", "-include", "/build/pch.dir/cmake_pch.hxx", "-Ihere")
-    assert recipe.without_precompiled(words) == ("-O2", "-Winvalid-pch", "-Ihere")
-
-
 # --- The labs that others are built on ---
 
 

@@ -50,9 +50,7 @@ class Flags(unittest.TestCase):
         self.one_line("--replica is for sealed", SIM, IN_REPLICA)
         self.one_line("--twin is for sealed", SIM, "--twin=1")
         self.one_line("--replica=PATH is missing", SEALED)
-        self.one_line(
-            "--replica=/no/where is not a program", SEALED, "--replica=/no/where"
-        )
+        self.one_line("--replica=/no/where is not a program", SEALED, "--replica=/no/where")
 
     def test_graded_tests_are_listed_as_json(self) -> None:
         for binary in (SIM, SEALED):
@@ -78,9 +76,7 @@ class Flags(unittest.TestCase):
         self.assertIn("Says", done.stdout)
         self.assertEqual(run(SIM, "--gtest_filter=Graded.Says").returncode, 0)
 
-    def results(
-        self, *command: str, fails: bool = False
-    ) -> tuple[int, dict[str, object], str]:
+    def results(self, *command: str, fails: bool = False) -> tuple[int, dict[str, object], str]:
         out = self.scratch / "results.json"
         done = run(*command, f"--gtest_output=json:{out}", fails=fails)
         suite = json.loads(out.read_text())["testsuites"][0]["testsuite"]
@@ -106,9 +102,7 @@ class Flags(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertEqual(result["seed"], "77")
         self.assertIn("#1  0.000000 s  asked", str(result["history"]))
-        self.assertIn(
-            "The end of the history (seed 77):\n#1  0.000000 s  asked\n", printed
-        )
+        self.assertIn("The end of the history (seed 77):\n#1  0.000000 s  asked\n", printed)
 
     def test_a_history_in_a_file_is_not_printed_again(self) -> None:
         _, _, printed = self.results(
@@ -144,9 +138,7 @@ class Flags(unittest.TestCase):
     def test_traces_of_a_nondeterministic_replica_differ_where_it_does(self) -> None:
         self.assertEqual(self.trace("Says", 1), self.trace("Says", 2))
         first, second = self.trace("Confesses", 1), self.trace("Confesses", 2)
-        differing = [
-            lines for lines in zip_longest(first, second) if lines[0] != lines[1]
-        ]
+        differing = [lines for lines in zip_longest(first, second) if lines[0] != lines[1]]
         self.assertTrue(differing)
         for line in differing[0]:
             self.assertIn(" replica 0 observe 1 ", line)

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from failslow.base import console, parallel
 from failslow.base.errors import CannotDo
 from failslow.build import determinism
-from failslow.extras.check import mutants, sample
+from failslow.extras.check import matrix, mutants, sample
 from failslow.extras.check.step import Context, Counts
 from failslow.grade import results
 from failslow.grade.model import Grade, Scope, TestRow
@@ -59,7 +60,7 @@ each measured lab. It has the bounds on healthy runs, too."""
 
 
 def reference(context: Context) -> Counts:
-    """Full marks, and a second grade that is identical.
+    """Full marks, and a second grade beside busy processes that is identical.
 
     Without --full the first one measures one seed of each run with points, and all if that loses a
     row. It runs a test once, and the second one measures a few rows alone: the determinism matrix
@@ -74,7 +75,8 @@ def reference(context: Context) -> Counts:
         if context.full
         else Scope(tests=frozenset(), seeds=1, rows=ROW_OF_EACH, determinism=False)
     )
-    second = _grade(context, load_labs(context.kit), context.kit.reference, again)
+    with matrix.busy_machine():
+        second = _grade(context, load_labs(context.kit), context.kit.reference, again)
     counts.add(compare(first, second))
     return counts
 
@@ -111,12 +113,18 @@ def compare(first: Grade, second: Grade) -> Counts:
 
 
 def starter(context: Context) -> Counts:
-    """The unchanged starter scores about zero. Without --full in one lab, drawn."""
+    """The unchanged starter scores about zero, and gets an equal result beside busy processes, with
+    all texts of its failures. Without --full in one lab, drawn."""
     labs = load_labs(context.kit)
     only = None if context.full else sample.drawn_lab(context.kit, [*labs.by_id])
     scope = Scope(seeds=1, determinism=False)
     graded = _grade(context, labs, context.kit.labs, scope, only)
+    with matrix.busy_machine():
+        again = _grade(context, labs, context.kit.labs, scope, only)
     counts = Counts()
+    for ours, theirs in zip(_lines(graded), _lines(again), strict=True):
+        same = ours == theirs
+        counts.expect(same, f"the starter's '{ours['name']}' differs between two grades")
     if only:
         counts.remarks.append(f"{only}; --full grades all labs")
     for lab in graded.labs:
@@ -127,6 +135,11 @@ def starter(context: Context) -> Counts:
             + ", ".join(row.title for row in lab.rows if row.score),
         )
     return counts
+
+
+def _lines(graded: Grade) -> list[dict[str, Any]]:
+    """Those of its results, as a student and an instructor read them."""
+    return list(results.document(graded, 0.0, {})["tests"])
 
 
 def alternatives(context: Context) -> Counts:

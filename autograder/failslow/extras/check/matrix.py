@@ -8,8 +8,8 @@ variant that needs a busy machine has one of them. All labs have all variants un
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -125,16 +125,26 @@ def parse(text: str) -> dict[str, str]:
 
 
 def _run_all(kit: Kit, jobs: Sequence[_Job], busy: bool) -> list[dict[str, str]]:
-    """Each job's hashes by test. `busy`: other work has every core meanwhile."""
-    with ExitStack() as loops, console.progress("Comparing trace hashes") as advance:
-        for _ in range(machine.jobs() if busy else 0):
-            loops.enter_context(process.background([sys.executable, "-c", BUSY_LOOP]))
+    """Each job's hashes by test."""
+    with (
+        busy_machine() if busy else nullcontext(),
+        console.progress("Comparing trace hashes") as advance,
+    ):
         return parallel.run_all(
             jobs,
             lambda job: _hashes(kit, job),
             advance,
             lambda job: f"{job.suite}, {job.variant.name}",
         )
+
+
+@contextmanager
+def busy_machine() -> Iterator[None]:
+    """Other work has every core while the body runs, for BUSY_S at most."""
+    with ExitStack() as loops:
+        for _ in range(machine.jobs()):
+            loops.enter_context(process.background([sys.executable, "-c", BUSY_LOOP]))
+        yield
 
 
 def _hashes(kit: Kit, job: _Job) -> dict[str, str]:

@@ -8,7 +8,7 @@ from failslow.base import process
 from failslow.base.kit import Kit
 from failslow.extras.check.step import Context, Counts
 
-PYTHON_DIRECTORIES = ("autograder", "fault-scripts", "labs", "site", "tools")
+PYTHON_DIRECTORIES = ("autograder", "fault-scripts", "framework", "labs", "site", "tools")
 CPP_DIRECTORIES = (
     "framework",
     "labs",

@@ -32,19 +32,16 @@ from failslow.extras.cluster import (
     verification,
 )
 from failslow.extras.cluster.layout import Layout
-from failslow.extras.cluster.ports import HOST
 from failslow.extras.cluster.replica_processes import Process
 from failslow.extras.cluster.state import State
 from failslow.extras.commands import cluster_options, top
 from failslow.extras.commands.parsers import Command, Commands, Parser, add
-from failslow.extras.live import server
-from failslow.extras.live import view as live
 from failslow.extras.shared import waiting
 from failslow.extras.shared.solution import check_out
 from failslow.extras.slowness import html_report
 from failslow.extras.slowness.graph import dot, merged
 from failslow.extras.slowness.warnings import joined
-from failslow.lab.labs import Lab, load_labs
+from failslow.lab.labs import load_labs
 
 LOG_LINES = 20
 TOP_S = 1.0
@@ -61,9 +58,7 @@ def add_to(parser: Parser) -> None:
     _add(actions, "down", "end the cluster", _down)
     shown = _add(actions, "status", "show the state of each replica", _status)
     shown.add_argument("--json", action="store_true", dest="as_json", help=NO_TABLES)
-    shown = _add(actions, "top", "show a running cluster until interrupted", _top)
-    text = "as a page on this port of the loopback (any free one), instead of in the terminal"
-    shown.add_argument("--page", type=int, nargs="?", const=0, metavar="PORT", help=text)
+    _add(actions, "top", "show a running cluster until interrupted", _top)
     text = "draw the slowness propagation graph of a cluster that was started with --verify"
     drawn = _add(actions, "graph", text, _graph)
     drawn.add_argument("--out", type=Path, metavar="PATH", default=Path("out"), help="(out)")
@@ -220,13 +215,10 @@ def _print(
     return replicas
 
 
-def _top(kit: Kit, data: Path | None, page: int | None) -> int:
+def _top(kit: Kit, data: Path | None) -> int:
     """Once, if the output is no terminal."""
     layout = data_directory.of_command(kit, data)
     lab = load_labs(kit).get(data_directory.loaded(layout).lab)
-    if page is not None:
-        _serve(layout, lab, data_directory.loaded(layout), page)
-        return 0
     out = console.stdout()
     if not out.is_terminal:
         out.print(top.view(layout, data_directory.loaded(layout), lab))
@@ -236,15 +228,6 @@ def _top(kit: Kit, data: Path | None, page: int | None) -> int:
             live.update(top.view(layout, data_directory.loaded(layout), lab), refresh=True)
             time.sleep(TOP_S)
     return 0
-
-
-def _serve(layout: Layout, lab: Lab, current: State, port: int) -> None:
-    if not 0 <= port <= up.PORT_MAX:
-        raise CannotDo(f"--page: {port} is not a port (0 to {up.PORT_MAX})")
-    assert lab.cluster is not None, "it was started"
-    subject = live.Subject(layout, f"{current.lab} of {current.solution}", lab.cluster.shows)
-    with suppress(KeyboardInterrupt):
-        server.serve(subject, HOST, port, lambda address: console.note(f"Open {address}"))
 
 
 def _graph(kit: Kit, data: Path | None, out: Path) -> int:

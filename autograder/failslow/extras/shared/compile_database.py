@@ -13,7 +13,7 @@ from typing import Any
 
 from failslow.base import atomic
 from failslow.base.kit import Kit
-from failslow.build.recipe import Recipe
+from failslow.build.recipe import Recipe, without_precompiled
 from failslow.lab.labs import Lab, Labs
 
 NAME = "compile_commands.json"
@@ -72,7 +72,7 @@ def of_cmake(build: Path) -> Iterator[Entry]:
     if not path.is_file():
         return
     for entry in json.loads(path.read_text(encoding="utf-8")):
-        words = [*_without_precompiled(shlex.split(entry["command"]))]
+        words = without_precompiled(tuple(shlex.split(entry["command"])))
         for source in _sources(entry["file"]):
             yield {
                 "directory": entry["directory"],
@@ -86,12 +86,3 @@ def _sources(file: str) -> list[str]:
     path = Path(file)
     is_batch = path.parent.name == "Unity" and path.is_file()
     return INCLUDED.findall(path.read_text(encoding="utf-8")) if is_batch else [file]
-
-
-def _without_precompiled(words: list[str]) -> Iterator[str]:
-    rest = iter(words)
-    for word in rest:
-        if word == "-include":
-            next(rest)
-        elif word != "-Winvalid-pch":
-            yield word
