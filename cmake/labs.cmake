@@ -155,7 +155,7 @@ endfunction()
 # failslow_answers(NAME SOURCES source... LIBRARIES lib...)
 # Code of labs/LAB/answers that a lab gives compiled alone: it answers this lab, or another one.
 # `kit release students` finds these libraries by this call. It gives no source of the directory:
-# students get libNAME.a in a directory that is named after its processor. The name begins with the
+# students get NAME.tar.xz in a directory that is named after its processor. The name begins with the
 # system if that is not Linux.
 function(failslow_answers NAME)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
@@ -165,9 +165,17 @@ function(failslow_answers NAME)
     if(NOT CMAKE_SYSTEM_NAME STREQUAL Linux)
       set(platform ${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
     endif()
+    set(library ${CMAKE_CURRENT_SOURCE_DIR}/${platform}/${NAME}.tar.xz)
     add_library(${NAME} STATIC IMPORTED GLOBAL)
-    set_target_properties(${NAME} PROPERTIES
-      IMPORTED_LOCATION ${CMAKE_CURRENT_SOURCE_DIR}/${platform}/lib${NAME}.a)
+    if(EXISTS ${library})  # without it `kit` names the processors that have one
+      add_custom_command(OUTPUT lib${NAME}.a DEPENDS ${library}
+        COMMAND ${CMAKE_COMMAND} -E tar xf ${library}
+        COMMAND ${CMAKE_COMMAND} -E touch lib${NAME}.a)
+      set(library ${CMAKE_CURRENT_BINARY_DIR}/lib${NAME}.a)
+      add_custom_target(${NAME}_unpacked DEPENDS ${library})
+      add_dependencies(${NAME} ${NAME}_unpacked)
+    endif()
+    set_target_properties(${NAME} PROPERTIES IMPORTED_LOCATION ${library})
     target_link_libraries(${NAME} INTERFACE ${ARG_LIBRARIES})
     return()
   endif()

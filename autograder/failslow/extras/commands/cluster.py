@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from failslow.base import atomic, console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras.cluster import (
-    bundle,
     client,
     data_directory,
     replica_processes,
@@ -37,8 +37,6 @@ from failslow.extras.cluster.replica_processes import Process
 from failslow.extras.cluster.state import State
 from failslow.extras.commands import cluster_options, top
 from failslow.extras.commands.parsers import Command, Commands, Parser, add
-from failslow.extras.live import server
-from failslow.extras.live import view as live
 from failslow.extras.shared import waiting
 from failslow.extras.shared.solution import check_out
 from failslow.extras.slowness import html_report
@@ -54,16 +52,19 @@ DUMP_HEADER = re.compile(rb" suspended coroutines?\n")
 
 
 def add_to(parser: Parser) -> None:
-    """Adds the actions of `kit cluster`."""
+    """Adds the actions of `kit cluster`. A student's kit has neither files for other machines nor
+    the page of a cluster."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, parser_class=Parser)
     _add_up(actions)
-    _add_build(actions)
+    if find_spec("failslow.extras.cluster.bundle"):
+        _add_build(actions)
     _add(actions, "down", "end the cluster", _down)
     shown = _add(actions, "status", "show the state of each replica", _status)
     shown.add_argument("--json", action="store_true", dest="as_json", help=NO_TABLES)
     shown = _add(actions, "top", "show a running cluster until interrupted", _top)
-    text = "as a page on this port of the loopback (any free one), instead of in the terminal"
-    shown.add_argument("--page", type=int, nargs="?", const=0, metavar="PORT", help=text)
+    if find_spec("failslow.extras.live"):
+        text = "as a page on this port of the loopback (any free one), instead of in the terminal"
+        shown.add_argument("--page", type=int, nargs="?", const=0, metavar="PORT", help=text)
     text = "draw the slowness propagation graph of a cluster that was started with --verify"
     drawn = _add(actions, "graph", text, _graph)
     drawn.add_argument("--out", type=Path, metavar="PATH", default=Path("out"), help="(out)")
@@ -129,6 +130,8 @@ def _add_solution(parser: Parser) -> None:
 
 def _build(kit: Kit, directory: Path | None, lab: str | None, out: Path) -> int:
     """0. CannotDo as `bundle.write`."""
+    from failslow.extras.cluster import bundle
+
     bundle.write(kit, directory, lab, out)
     console.note(f"Wrote {out}")
     return 0
@@ -220,7 +223,7 @@ def _print(
     return replicas
 
 
-def _top(kit: Kit, data: Path | None, page: int | None) -> int:
+def _top(kit: Kit, data: Path | None, page: int | None = None) -> int:
     """Once, if the output is no terminal."""
     layout = data_directory.of_command(kit, data)
     lab = load_labs(kit).get(data_directory.loaded(layout).lab)
@@ -239,6 +242,9 @@ def _top(kit: Kit, data: Path | None, page: int | None) -> int:
 
 
 def _serve(layout: Layout, lab: Lab, current: State, port: int) -> None:
+    from failslow.extras.live import server
+    from failslow.extras.live import view as live
+
     if not 0 <= port <= up.PORT_MAX:
         raise CannotDo(f"--page: {port} is not a port (0 to {up.PORT_MAX})")
     assert lab.cluster is not None, "it was started"
