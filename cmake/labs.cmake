@@ -218,16 +218,20 @@ function(failslow_measure LAB)
   add_dependencies(${LAB}_grading ${LAB}_measure)
 endfunction()
 
-# failslow_client(NAME SOURCES client.cc... LIBRARIES contract...)
-# Defines an object library that registers a protocol (protocol.h), for the tools that load a
-# cluster or submit a command.
+# failslow_client(NAME SOURCES client.cc... LOAD load.cc... LIBRARIES contract...)
+# Defines an object library that registers a protocol (protocol.h): its SOURCES for the tool that
+# submits a command, its LOAD for the one that loads a cluster, which students have not.
 function(failslow_client NAME)
   if(NOT TARGET depfast_real)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LOAD;LIBRARIES" ${ARGN})
   add_library(${NAME} OBJECT ${ARG_SOURCES})
   target_link_libraries(${NAME} PUBLIC ${ARG_LIBRARIES} labs_client)
+  if(TARGET labs_load)
+    target_sources(${NAME} PRIVATE ${ARG_LOAD})
+    target_link_libraries(${NAME} PUBLIC labs_load)
+  endif()
   set_property(GLOBAL APPEND PROPERTY FAILSLOW_CLIENTS ${NAME})
 endfunction()
 

@@ -46,6 +46,7 @@ GIVEN = (
     "labs/*/tests/*",
     "tools/CMakeLists.txt",
     "tools/containers/dev.Dockerfile",
+    "tools/containers/make-base",
     "tools/submit/*",
 )
 """Patterns of paths; a star stands for any characters."""
