@@ -62,6 +62,7 @@ LEFT_OUT = (
     "labs/*/*/tests/*",
     "labs/*/kit.py",
     "labs/*/kit/*",
+    "labs/*/load/*",
     "labs/conftest.py",
     "labs/common/tests/*",
     "reference-solutions/mutation/*",
@@ -69,7 +70,7 @@ LEFT_OUT = (
     "reference-solutions/tests/*",
 )
 """Neither a student nor a grade needs them: tests and benchmarks of the kit's own code, the kits of
-labs, and the check of the faults."""
+labs, loads of clusters, and the check of the faults."""
 
 OF_A_GRADE = (
     "cmake/changes.cmake",
