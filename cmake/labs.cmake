@@ -155,7 +155,7 @@ endfunction()
 # failslow_answers(NAME SOURCES source... LIBRARIES lib...)
 # Code of labs/LAB/answers that a lab gives compiled alone: it answers this lab, or another one.
 # `kit release students` finds these libraries by this call. It gives no source of the directory:
-# students get libNAME.a in a directory that is named after its processor. The name begins with the
+# students get NAME.tar.xz in a directory that is named after its processor. The name begins with the
 # system if that is not Linux.
 function(failslow_answers NAME)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
@@ -165,9 +165,17 @@ function(failslow_answers NAME)
     if(NOT CMAKE_SYSTEM_NAME STREQUAL Linux)
       set(platform ${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
     endif()
+    set(library ${CMAKE_CURRENT_SOURCE_DIR}/${platform}/${NAME}.tar.xz)
     add_library(${NAME} STATIC IMPORTED GLOBAL)
-    set_target_properties(${NAME} PROPERTIES
-      IMPORTED_LOCATION ${CMAKE_CURRENT_SOURCE_DIR}/${platform}/lib${NAME}.a)
+    if(EXISTS ${library})  # without it `kit` names the processors that have one
+      add_custom_command(OUTPUT lib${NAME}.a DEPENDS ${library}
+        COMMAND ${CMAKE_COMMAND} -E tar xf ${library}
+        COMMAND ${CMAKE_COMMAND} -E touch lib${NAME}.a)
+      set(library ${CMAKE_CURRENT_BINARY_DIR}/lib${NAME}.a)
+      add_custom_target(${NAME}_unpacked DEPENDS ${library})
+      add_dependencies(${NAME} ${NAME}_unpacked)
+    endif()
+    set_target_properties(${NAME} PROPERTIES IMPORTED_LOCATION ${library})
     target_link_libraries(${NAME} INTERFACE ${ARG_LIBRARIES})
     return()
   endif()
@@ -210,16 +218,20 @@ function(failslow_measure LAB)
   add_dependencies(${LAB}_grading ${LAB}_measure)
 endfunction()
 
-# failslow_client(NAME SOURCES client.cc... LIBRARIES contract...)
-# Defines an object library that registers a protocol (protocol.h), for the tools that load a
-# cluster or submit a command.
+# failslow_client(NAME SOURCES client.cc... LOAD load.cc... LIBRARIES contract...)
+# Defines an object library that registers a protocol (protocol.h): its SOURCES for the tool that
+# submits a command, its LOAD for the one that loads a cluster, which students have not.
 function(failslow_client NAME)
   if(NOT TARGET depfast_real)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LOAD;LIBRARIES" ${ARGN})
   add_library(${NAME} OBJECT ${ARG_SOURCES})
   target_link_libraries(${NAME} PUBLIC ${ARG_LIBRARIES} labs_client)
+  if(TARGET labs_load)
+    target_sources(${NAME} PRIVATE ${ARG_LOAD})
+    target_link_libraries(${NAME} PUBLIC labs_load)
+  endif()
   set_property(GLOBAL APPEND PROPERTY FAILSLOW_CLIENTS ${NAME})
 endfunction()
 

@@ -1,5 +1,6 @@
 """`kit release students`: the tree, its history and its commands; nothing of an answer in them."""
 
+import lzma
 import platform
 import re
 import shutil
@@ -26,6 +27,7 @@ from failslow.extras.release import (
     students,
     tree,
 )
+from failslow.extras.site import readers
 from failslow.lab import unwritten
 from failslow.lab.labs import Labs, load_labs
 from fakes import LAB1_YAML, LAB2_YAML
@@ -38,15 +40,17 @@ COMMANDS = {
     *("tour", "test", "replay", "debug", "explore", "submit", "diagnose"),
     *("cluster", "faults", "install", "doctor"),
 }
-LIBRARY = Path("labs/lab3-kv/answers") / machine.platform_name() / "libkv_answers.a"
-GIVEN_HALF = Path("labs/lab6-saucr/answers") / machine.platform_name() / "libsaucr_base.a"
+LIBRARY = Path("labs/lab3-kv/answers") / machine.platform_name() / "kv_answers.tar.xz"
+GIVEN_HALF = Path("labs/lab6-saucr/answers") / machine.platform_name() / "saucr_base.tar.xz"
 
 
 def released_to(scratch: Path, *labs: str, with_clusters: bool = True) -> Kit:
     """This checkout's release, with a stand-in for the libraries of answers."""
 
     def build(_: Kit, name: str) -> dict[str, Path]:
-        return {machine.platform_name(): write(scratch / f"lib{name}.a", "!<arch>\n")}
+        packed = scratch / f"{name}.tar.xz"
+        packed.write_bytes(lzma.compress(b"!<arch>\n"))
+        return {machine.platform_name(): packed}
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(processors, "check_compilers", lambda: None)
@@ -224,6 +228,10 @@ def test_what_a_lab_gives_is_there_and_what_it_asks_is_not(released: Kit) -> Non
         "cmake/changes.cmake",
         "framework/hosts/sealed/sandbox/compiler_sandbox_main.cc",
         "autograder/failslow/extras/release",
+        "autograder/failslow/extras/live",
+        "autograder/failslow/extras/cluster/containers.py",
+        "docker-compose.yml",
+        "tools/load",
     ):
         assert not (released.root / name).exists(), name
 
@@ -235,12 +243,6 @@ def test_files_keep_their_bytes_and_programs_stay_programs(released: Kit) -> Non
     assert (released.root / "fault-scripts" / "inject").stat().st_mode & 0o111 == 0o111
     assert (released.root / name).stat().st_mode & 0o111 == 0
     assert released.root.stat().st_mode & 0o777 == 0o755
-
-
-def test_the_containers_run_the_students_labs(released: Kit) -> None:
-    text = (released.root / "docker-compose.yml").read_text()
-    assert "${FAILSLOW_SOLUTION:-labs}" in text
-    assert "reference" not in text
 
 
 def test_the_history_is_one_commit_of_a_fixed_author(released: Kit) -> None:
@@ -324,7 +326,9 @@ def test_cmake_describes_its_programs_without_a_reference(
         )
     if labs != "first_labs":
         for program, library in {"lab3_public_sim": LIBRARY, "lab6_replica": GIVEN_HALF}.items():
-            assert str(released.root / library) in programs[program].link
+            unpacked = library.parents[1] / f"lib{library.name.removesuffix('.tar.xz')}.a"
+            assert str(released.preset("release") / unpacked) in programs[program].link
+            assert f"build {unpacked} | " in ninja
 
 
 # --- Some of the labs ---
@@ -340,21 +344,28 @@ def lacks(released: Kit, files: str, commands: set[str]) -> None:
 
 def test_a_lab_that_is_left_out_leaves_nothing(first_labs: Kit) -> None:
     assert [*load_labs(first_labs).by_id] == ["lab1", "lab2"]
-    others = "(?:labs|handouts)/lab(?![012]-)|diagnos|compose|explore_rules|testkit/state_search"
-    lacks(first_labs, others, {"diagnose"})
+    others = "(?:labs|handouts)/lab(?![012]-)|diagnos|explore_rules|testkit/state_search"
+    lacks(first_labs, f"{others}|extras/faults|fault-scripts", {"diagnose", "faults"})
     assert (first_labs.root / "labs/lab2-raft/tests/raft_test.cc").is_file()
     assert (first_labs.root / "handouts/lab0-tour.md").is_file()
     assert "lab 3" not in (first_labs.root / "README.md").read_text()
     assert said_by(first_labs, "test", "lab3").stderr.startswith("kit: unknown lab 'lab3'")
 
 
+def test_a_topic_comes_with_the_first_lab_whose_handout_names_it() -> None:
+    clusters, faults = readers.CLUSTERS, readers.FAULTS
+    assert tree.unnamed(KIT, ["lab1"]) == {clusters, faults}
+    assert tree.unnamed(KIT, ["lab1", "lab2", "lab3", "lab4"]) == {faults}
+    assert tree.unnamed(KIT, load_labs(KIT).by_id) == set()
+
+
 def test_without_clusters_their_commands_say_so(simulated: Kit) -> None:
-    of_clusters = "hosts/real|/redis/|/client/|extras/(?:cluster|faults|live)|compose"
+    of_clusters = "hosts/real|/redis/|/client/|extras/(?:cluster|faults)|fault-scripts"
     lacks(simulated, of_clusters, {"cluster", "faults"})
     said = said_by(simulated, "cluster", "up", "labs", "--lab", "lab2")
     told = "kit: your course has left clusters of processes out of this kit\n"
     assert (said.returncode, said.stderr) == (2, told)
-    assert "compose" not in (simulated.root / "README.md").read_text()
+    assert "fault-scripts" not in (simulated.root / "README.md").read_text()
 
 
 def commits_of(out: Path) -> list[str]:
@@ -434,16 +445,16 @@ def test_a_missing_cross_compiler_is_one_line(
 def test_a_processor_that_is_not_served_is_named(tmp_path: Path) -> None:
     kit = Kit(tmp_path)
     for name in ("x86_64", "aarch64"):
-        write(kit.labs / "lab3-kv" / "answers" / name / "libkv_answers.a", "")
+        write(kit.labs / "lab3-kv" / "answers" / name / LIBRARY.name, "")
     lab = next(iter(load_labs(KIT).by_id.values()))
 
     def check(name: str) -> None:
-        library = kit.labs / "lab3-kv" / "answers" / name / "libkv_answers.a"
+        library = kit.labs / "lab3-kv" / "answers" / name / LIBRARY.name
         link = (str(library), str(kit.build / "lib.a"), "-pthread")
         recipe.check_given(kit, [recipe.Target("lab3_public_sim", lab, (), link)])
 
     check("aarch64")
-    told = "^this kit has libkv_answers.a for aarch64 and x86_64, and not for riscv64: ask your"
+    told = "^this kit has kv_answers.tar.xz for aarch64 and x86_64, and not for riscv64: ask your"
     with pytest.raises(CannotDo, match=told):
         check("riscv64")
 

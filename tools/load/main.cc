@@ -14,12 +14,10 @@
 namespace depfast::load {
 namespace {
 
-using Connector = std::unique_ptr<PutTarget> (*)(const TargetOptions&);
-
 // The labs' replicas, and a peer.
-std::map<std::string, Connector> Connectors() {
-  std::map<std::string, Connector> found = {{"etcd", ConnectToEtcd}};
-  for (const auto& [name, protocol] : Protocols()) found[name] = protocol.connect;
+std::map<std::string, Connect> Connectors() {
+  std::map<std::string, Connect> found = Connects();
+  found.emplace("etcd", ConnectToEtcd);
   return found;
 }
 

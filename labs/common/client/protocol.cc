@@ -1,20 +1,16 @@
 #include "protocol.h"
 
 namespace depfast::load {
-namespace {
 
 // A function's own variable: registrations run before main, in any order.
-std::map<std::string, Protocol>& Registered() {
-  static std::map<std::string, Protocol> protocols;
-  return protocols;
+std::map<std::string, Ask>& Asks() {
+  static std::map<std::string, Ask> asks;
+  return asks;
 }
 
-}  // namespace
-
-const std::map<std::string, Protocol>& Protocols() { return Registered(); }
-
-bool RegisterProtocol(const std::string& name, const Protocol& protocol) {
-  return Registered().emplace(name, protocol).second;
+std::map<std::string, Connect>& Connects() {
+  static std::map<std::string, Connect> connects;
+  return connects;
 }
 
 }  // namespace depfast::load

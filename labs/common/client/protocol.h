@@ -1,5 +1,5 @@
-// Protocol: the requests of the clients of a lab's replicas, for tools that load a cluster or
-// submit a command to it. A lab's client library registers its own.
+// Protocol: the requests of the clients of a lab's replicas, for the tools that load a cluster or
+// submit a command to it. A lab's client library registers its own. Students' kits have no load.
 #pragma once
 
 #include <map>
@@ -10,29 +10,35 @@
 #include <string>
 #include <vector>
 
-#include "frame_target.h"
-#include "put_target.h"
+#include "depfast/host/frame.h"
 #include "real/client.h"
 
 namespace depfast::load {
 
 using Json = nlohmann::ordered_json;
 using Words = std::vector<std::string>;
+class PutTarget;
+struct TargetOptions;
 
-// No member is null.
-struct Protocol {
-  // Looks for the replicas that propose, and connects to them. Throws std::exception if none is
-  // found in 10 s.
-  std::unique_ptr<PutTarget> (*connect)(const TargetOptions& options);
-  // The answer of a replica to a command, or nothing if it was not accepted there.
-  std::optional<Json> (*ask)(real::Client& client, const Words& words);
-};
+// The answer of a replica to a command, or nothing if it was not accepted there.
+using Ask = std::optional<Json> (*)(real::Client& client, const Words& words);
+// Looks for the replicas that propose, and connects to them. Throws std::exception if none is found
+// in 10 s.
+using Connect = std::unique_ptr<PutTarget> (*)(const TargetOptions& options);
 
-// All that are linked, by the word that lab.yaml has for one (cluster, load).
-const std::map<std::string, Protocol>& Protocols();
+// All that are linked, by the word that lab.yaml has for one (cluster, load). None is null.
+std::map<std::string, Ask>& Asks();
+std::map<std::string, Connect>& Connects();
 
-// Returns true. Requires: no other protocol has the name.
-bool RegisterProtocol(const std::string& name, const Protocol& protocol);
+// A client's request, as a frame.
+template <typename Request>
+std::string Encode(CallId call, const Dependency& client, const Request& request) {
+  return EncodeFrame({FrameKind::kRequest, Request::kMethod, call, client}, request);
+}
+template <typename Request>
+std::string Encode(CallId call, const Request& request) {
+  return Encode(call, Dependency::Client(call), request);
+}
 
 constexpr Duration kPatience = 2s;  // with one replica
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.extras.cluster import containers, replica_processes, state
+from failslow.extras.cluster import replica_processes, state
 from failslow.extras.cluster.layout import Layout, layout_of
 from failslow.extras.cluster.replica_processes import Process
 from failslow.extras.cluster.state import State
@@ -29,7 +29,9 @@ def named_or_only(kit: Kit, data: Path | None) -> Layout | None:
     CannotDo when there is more than one, and none or several of them run; and for CONTAINERS, as
     `containers.adopted`.
     """
-    if data == CONTAINERS:
+    if data == CONTAINERS:  # a student's kit has no option that says so
+        from failslow.extras.cluster import containers
+
         return containers.adopted(kit)
     if data is not None:
         return layout_of(data)
@@ -50,7 +52,7 @@ def of_command(kit: Kit, data: Path | None) -> Layout:
     if layout is None:
         elsewhere = ", ".join(sorted({str(process.data) for process in replica_processes.find()}))
         hint = f"; elsewhere run: {elsewhere} (say which with --data)" if elsewhere else ""
-        where = "./kit cluster up starts one, and --docker is for containers"
+        where = "./kit cluster up starts one"
         raise CannotDo(f"there is no cluster under {_base(kit)} ({where}){hint}")
     return layout
 

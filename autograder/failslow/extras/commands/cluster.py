@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from failslow.base import atomic, console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras.cluster import (
-    bundle,
     client,
     data_directory,
     replica_processes,
@@ -51,10 +51,12 @@ DUMP_HEADER = re.compile(rb" suspended coroutines?\n")
 
 
 def add_to(parser: Parser) -> None:
-    """Adds the actions of `kit cluster`."""
+    """Adds the actions of `kit cluster`. A student's kit has neither files for other machines nor
+    the page of a cluster."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, parser_class=Parser)
     _add_up(actions)
-    _add_build(actions)
+    if find_spec("failslow.extras.cluster.bundle"):
+        _add_build(actions)
     _add(actions, "down", "end the cluster", _down)
     shown = _add(actions, "status", "show the state of each replica", _status)
     shown.add_argument("--json", action="store_true", dest="as_json", help=NO_TABLES)
@@ -124,6 +126,8 @@ def _add_solution(parser: Parser) -> None:
 
 def _build(kit: Kit, directory: Path | None, lab: str | None, out: Path) -> int:
     """0. CannotDo as `bundle.write`."""
+    from failslow.extras.cluster import bundle
+
     bundle.write(kit, directory, lab, out)
     console.note(f"Wrote {out}")
     return 0

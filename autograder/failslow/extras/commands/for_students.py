@@ -1,6 +1,8 @@
 """The commands of students. A student's kit has no others."""
 
 from collections.abc import Sequence
+from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,10 +31,11 @@ def add_to(commands: Commands) -> None:
     _add_submit(commands)
     if find_spec("failslow.extras.commands.diagnose"):
         _add_diagnose(commands)
-    if find_spec("failslow.extras.commands.cluster"):
-        _add_clusters(commands)
-    else:
-        _add_no_clusters(commands)
+    for name, text, topic in (
+        ("cluster", "run a solution's replicas here", "clusters of processes"),
+        ("faults", "make replicas of a running cluster slow", "faults of processes"),
+    ):
+        _add_of_processes(commands, name, text, topic)
     text = "install the packages that commands need, and nothing else"
     add(commands, "install", text, _install)
     add(commands, "doctor", "list installed and missing packages", doctor.run)
@@ -124,26 +127,21 @@ def _add_diagnose(commands: Commands) -> None:
     parser.add_argument("--check", type=Path, metavar="FILE", help=text)
 
 
-def _add_clusters(commands: Commands) -> None:
-    """A course may leave these modules out of the students' kit."""
-    from failslow.extras.commands import cluster, faults
-
-    text = "run a solution's replicas here"
-    cluster.add_to(commands.add_parser("cluster", help=text, description=text))
-    text = "make replicas of a running cluster slow"
-    faults.add_to(commands.add_parser("faults", help=text, description=text))
-
-
-def _add_no_clusters(commands: Commands) -> None:
-    """Handouts name the commands: they say why they do nothing, and are not listed."""
-    for name in ("cluster", "faults"):
+def _add_of_processes(commands: Commands, name: str, text: str, topic: str) -> None:
+    """A students' kit may lack the module. Pages name the command: it says why it does nothing, and
+    is not listed."""
+    module = f"failslow.extras.commands.{name}"
+    if find_spec(module):
+        parser = commands.add_parser(name, help=text, description=text)
+        import_module(module).add_to(parser)
+    else:
         parser = commands.add_parser(name, add_help=False, prefix_chars="+")
         parser.add_argument("words", nargs="*")
-        parser.set_defaults(command=_no_clusters)
+        parser.set_defaults(command=partial(_left_out, topic=topic))
 
 
-def _no_clusters(kit: Kit, words: Sequence[str]) -> int:
-    raise CannotDo("your course has left clusters of processes out of this kit")
+def _left_out(kit: Kit, words: Sequence[str], topic: str) -> int:
+    raise CannotDo(f"your course has left {topic} out of this kit")
 
 
 def _install(kit: Kit) -> int:

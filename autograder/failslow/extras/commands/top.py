@@ -1,12 +1,13 @@
 """A live view of a cluster: its replicas, their load, faults that are on, and the longest waits."""
 
+from importlib.util import find_spec
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 
 from failslow.extras.cluster import status, tables, verification
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.cluster.state import State
-from failslow.extras.faults import claim
 from failslow.extras.slowness.graph import BACKGROUND, merged, name_of, what_waits
 from failslow.lab.labs import Lab
 
@@ -30,6 +31,11 @@ def view(layout: Layout, current: State, lab: Lab) -> RenderableType:
 
 
 def _faults(layout: Layout) -> str:
+    """Nothing in a student's kit without `kit faults`."""
+    if not find_spec("failslow.extras.faults"):
+        return ""
+    from failslow.extras.faults import claim
+
     return "\n".join(each.line for each in claim.active(layout)) or "no fault is on"
 
 

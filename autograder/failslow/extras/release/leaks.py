@@ -10,6 +10,7 @@ least SECRET_SHARE of them: otherwise a copy of it has got among the given files
 """
 
 import html
+import lzma
 import re
 import subprocess
 from collections.abc import Collection, Container, Iterator, Mapping
@@ -107,7 +108,8 @@ def _contents(released: Path, known: Container[str]) -> Iterator[tuple[str, byte
     for path in sorted(released.rglob("*")):
         name = path.relative_to(released)
         if path.is_file() and name.parts[0] != ".git":
-            yield name.as_posix(), path.read_bytes()
+            content = path.read_bytes()
+            yield name.as_posix(), lzma.decompress(content) if name.suffix == ".xz" else content
     for number, content in git_objects(released).items():
         if number not in known:
             yield f"git object {number}", content

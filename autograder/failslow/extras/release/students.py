@@ -1,6 +1,6 @@
 """Writes the students' kit: given files, answers as libraries, the handbook, a commit.
 
-`left_out`: topics that students do not get, which are ids of labs, and readers.CLUSTERS.
+`left_out`: what students do not get: ids of labs, and of tree.TOPICS.
 """
 
 import os
@@ -26,9 +26,6 @@ ANSWERS = re.compile(r"^failslow_answers\((\w+)", re.M)
 README = Path(__file__).resolve().parent / "README.md"
 COMMANDS = "site/docs/commands.md"
 """A page of the handbook whose rows `kit --help` prints."""
-COMPOSE = "docker-compose.yml"
-COMPOSED_LAB = re.compile(r"FAILSLOW_LAB:-(lab\d+)\}")
-"""In COMPOSE: the lab of its containers."""
 DEV_CONTAINER = ".devcontainer/devcontainer.json"
 BUILT_IMAGE = re.compile(r'^  "build": .*$', re.M)
 """The line of DEV_CONTAINER that says how its image is made."""
@@ -41,8 +38,8 @@ Stage = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Options:
-    """`labs`: ids of those that students get; None: all. `with_clusters`: of processes. `image`: of
-    the dev container; None: it is built from the kit."""
+    """`labs`: ids of those that students get; None: all. `with_clusters`: of processes, if a
+    handout names them. `image`: of the dev container; None: it is built from the kit."""
 
     labs: Sequence[str] | None = None
     with_handbook: bool = True
@@ -68,9 +65,8 @@ def write(kit: Kit, out: Path, options: Options, begins: Stage) -> Written:
     cannot be built or written; and when a leak is found. Then `out` stays as it was.
     """
     labs = choose(kit, options.labs)
-    left_out = {*load_labs(kit).by_id, readers.CLUSTERS}.difference(labs)
-    if options.with_clusters:
-        left_out.remove(readers.CLUSTERS)
+    left_out = {*load_labs(kit).by_id}.difference(labs)
+    left_out |= tree.unnamed(kit, labs) if options.with_clusters else {*tree.TOPICS}
     is_later = check_place(out, labs)
     tree.tracked(kit)
     processors.check_compilers()
@@ -138,10 +134,6 @@ def _files(kit: Kit, options: Options, left_out: Set[str], begins: Stage) -> dic
     made = catch_up.files(kit, left_out) | starts
     for page, place in ((README, "README.md"), (kit.root / COMMANDS, COMMANDS)):
         made[place] = readers.to_students(page.read_text("utf-8"), left_out).encode()
-    if compose := files.pop(COMPOSE, None):
-        text = compose.content.decode()
-        if left_out.isdisjoint(COMPOSED_LAB.findall(text)):
-            made[COMPOSE] = text.replace(kit.reference.name, "labs").encode()
     if options.image:
         made[DEV_CONTAINER] = use_image(
             files[DEV_CONTAINER].content.decode(), options.image
@@ -150,8 +142,8 @@ def _files(kit: Kit, options: Options, left_out: Set[str], begins: Stage) -> dic
 
 
 def build_answers(kit: Kit, left_out: Collection[str]) -> dict[str, Path]:
-    """The libraries of answers, by their paths in the students' kit. CannotDo when one does not
-    compile."""
+    """The packed libraries of answers, by their paths in the students' kit. CannotDo when one does
+    not compile."""
     return {
         f"{directory}/{processor}/{library.name}": library
         for name, directory in answers(kit, left_out).items()

@@ -6,6 +6,7 @@ Only files that git tracks count, as they are in the working tree.
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -28,7 +29,6 @@ GIVEN = (
     "autograder/measure/*",
     "autograder/requirements.txt",
     "cmake/*",
-    "docker-compose.yml",
     "fault-scripts/*",
     "framework/*",
     "handouts/*",
@@ -45,8 +45,9 @@ GIVEN = (
     "labs/*/testkit/*",
     "labs/*/tests/*",
     "tools/CMakeLists.txt",
-    "tools/containers/*",
-    "tools/load/*",
+    "tools/containers/dev.Dockerfile",
+    "tools/containers/make-base",
+    "tools/submit/*",
 )
 """Patterns of paths; a star stands for any characters."""
 
@@ -61,16 +62,15 @@ LEFT_OUT = (
     "labs/*/*/tests/*",
     "labs/*/kit.py",
     "labs/*/kit/*",
+    "labs/*/load/*",
     "labs/conftest.py",
     "labs/common/tests/*",
     "reference-solutions/mutation/*",
     "reference-solutions/*/tests/*",
     "reference-solutions/tests/*",
-    "tools/load/etcd.proto",
-    "tools/load/etcd_target.cc",
 )
 """Neither a student nor a grade needs them: tests and benchmarks of the kit's own code, the kits of
-labs, the load of etcd, and the check of the faults."""
+labs, loads of clusters, and the check of the faults."""
 
 OF_A_GRADE = (
     "cmake/changes.cmake",
@@ -81,9 +81,6 @@ OF_A_GRADE = (
 
 PACKAGE_DATA = (
     "autograder/failslow/base/data/cluster.schema.json",
-    "autograder/failslow/base/data/lab.schema.json",
-    "autograder/failslow/base/data/slow_follower.schema.json",
-    "autograder/failslow/extras/live/page.*",
     "autograder/failslow/extras/replay/vendor*",
     "autograder/failslow/extras/replay/viewer/*",
 )
@@ -106,28 +103,37 @@ EXPLORE_RULES = "failslow.extras.commands.explore_rules"
 PROGRAMS = ("failslow.__main__", "failslow.cli")
 """The parts of the package that something else starts."""
 
-CLUSTER_PROGRAMS = (
-    "failslow.extras.commands.cluster",
-    "failslow.extras.commands.faults",
-    "failslow.extras.live.__main__",
-)
-OF_CLUSTERS = (
-    "autograder/failslow/base/data/cluster.schema.json",
-    "autograder/failslow/extras/live/*",
-    "docker-compose.yml",
-    "fault-scripts/*",
-    "framework/faults/catalogue_*",
-    "framework/hosts/real/*",
-    "framework/tool/*",
-    "labs/*/client/*",
-    "labs/*/redis/*",
-    "tools/CMakeLists.txt",
-    "tools/containers/Dockerfile",
-    "tools/containers/make-base",
-    "tools/containers/run",
-    "tools/load/*",
-)
-"""Files that only clusters of processes need, besides the modules of CLUSTER_PROGRAMS."""
+
+@dataclass(frozen=True)
+class Topic:
+    """A part of the kit that comes with the first lab whose handout has `word`: the program of that
+    command, all that it imports, and the files that nothing else needs."""
+
+    word: str
+    program: str
+    files: tuple[str, ...]
+
+
+TOPICS = {
+    readers.CLUSTERS: Topic(
+        "./kit cluster ",
+        "failslow.extras.commands.cluster",
+        (
+            "autograder/failslow/base/data/cluster.schema.json",
+            "framework/hosts/real/*",
+            "framework/tool/*",
+            "labs/*/client/*",
+            "labs/*/redis/*",
+            "tools/CMakeLists.txt",
+            "tools/submit/*",
+        ),
+    ),
+    readers.FAULTS: Topic(
+        "fault-scripts/",
+        "failslow.extras.commands.faults",
+        ("fault-scripts/*", "framework/faults/catalogue_*"),
+    ),
+}
 
 OF_A_LAB = (
     "autograder/hidden/{id}-*",
@@ -149,9 +155,15 @@ def tracked(kit: Kit) -> list[str]:
     return sorted(name for name in done.output.split("\0") if name)
 
 
+def unnamed(kit: Kit, labs: Iterable[str]) -> set[str]:
+    """The topics that no handout of these labs names. `labs`: ids."""
+    pages = [page for each in labs for page in (kit.root / "handouts").glob(f"{each}-*.md")]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    return {name for name, topic in TOPICS.items() if topic.word not in text}
+
+
 def given(kit: Kit, left_out: Collection[str] = ()) -> list[str]:
-    """The paths of the files that students get, in order. `left_out`: ids of labs, and
-    readers.CLUSTERS."""
+    """The paths of the files that students get, in order. `left_out`: ids of labs, and TOPICS."""
     labs = [lab for lab in load_labs(kit).by_id.values() if lab.id not in left_out]
     programs = [*PROGRAMS]
     others = [*LEFT_OUT, *OF_A_GRADE, *of_labs(left_out)]
@@ -159,10 +171,11 @@ def given(kit: Kit, left_out: Collection[str] = ()) -> list[str]:
         programs.append(DIAGNOSE)
     if any(lab.exploration == "rules" for lab in labs):
         programs.append(EXPLORE_RULES)
-    if readers.CLUSTERS in left_out:
-        others += OF_CLUSTERS
-    else:
-        programs += CLUSTER_PROGRAMS
+    for name, topic in TOPICS.items():
+        if name in left_out:
+            others += topic.files
+        else:
+            programs.append(topic.program)
     modules = imports.closure(kit.root / "autograder", programs)
     package = {path.relative_to(kit.root).as_posix() for path in modules}
     found = [

@@ -11,9 +11,9 @@ NOT_HERE = re.compile(r"<!-- instructors: begin -->\n(.*?)<!-- instructors: end 
 """A part of a page that is not for students."""
 LINK_THERE = re.compile(r"\[([^]]+)\]\((?:\.\./)*(?:instructors|maintainers)/[^)]*\)")
 
-CLUSTERS = "clusters"
-PART = re.compile(rf"<!-- (lab\d+|{CLUSTERS}): begin -->\n(.*?)<!-- \1: end -->\n", re.S)
-"""A part of a page that is about one lab, or about clusters of processes."""
+CLUSTERS, FAULTS = "clusters", "faults"
+PART = re.compile(rf"<!-- (lab\d+|{CLUSTERS}|{FAULTS}): begin -->\n(.*?)<!-- \1: end -->\n", re.S)
+"""A part of a page that is about one lab, about clusters of processes, or about their faults."""
 LINK_TO_A_LAB = re.compile(r"\[([^]]+)\]\((?:\.\./)*(?:labs/)?(lab\d+)-[^)]*\)")
 SECTION = re.compile(r"^## Lab (\d+)\n.*?(?=^## |\Z)", re.M | re.S)
 ROW = re.compile(r"^ *\|.*\n", re.M)
@@ -29,8 +29,8 @@ def to_all(markdown: str) -> str:
 
 def to_students(markdown: str, left_out: Collection[str] = ()) -> str:
     """Without what is for others, and without parts, sections and rows of tables about topics
-    `left_out` alone: ids of labs, and CLUSTERS. Of a link to a page that is not there, the words
-    stay."""
+    `left_out` alone: ids of labs, CLUSTERS, and FAULTS. Of a link to a page that is not there, the
+    words stay."""
 
     def section(found: re.Match[str]) -> str:
         return "" if f"lab{found[1]}" in left_out else found[0]

@@ -28,16 +28,6 @@ struct Dialect {
   std::optional<PutOutcome> (*outcome_in)(std::string_view body);
 };
 
-// A client's request, as a frame.
-template <typename Request>
-std::string Encode(CallId call, const Dependency& client, const Request& request) {
-  return EncodeFrame({FrameKind::kRequest, Request::kMethod, call, client}, request);
-}
-template <typename Request>
-std::string Encode(CallId call, const Request& request) {
-  return Encode(call, Dependency::Client(call), request);
-}
-
 struct Answer {
   CallId call;
   PutOutcome outcome;
