@@ -31,9 +31,6 @@ from failslow.extras.check import (
     unneeded,
 )
 from failslow.extras.check.step import Context, Counts, Step
-from failslow.extras.mutation import command as mutation
-
-FIRST_SEED = 1
 
 RELEASE = "release build"
 ASAN = "sanitizer build"
@@ -102,27 +99,18 @@ FULL_STEPS = (
 
 @dataclass(frozen=True)
 class Options:
-    """`mutants` and `only_attacks`: these alone. `mutate`: changes of this lab's reference alone,
-    `sample` of them, chosen by `seed`."""
+    """`mutants` and `only_attacks`: these alone."""
 
     full: bool = False
     quick: bool = False
     mutants: bool = False
     only_attacks: bool = False
-    mutate: str | None = None
-    sample: int | None = None
-    seed: int | None = None
     as_json: bool = False
 
     def check(self) -> None:
         """CannotDo for options that do not go together."""
-        kinds = (self.full, self.quick, self.mutants, self.only_attacks, self.mutate is not None)
-        if sum(kinds) > 1:
-            raise CannotDo("--full, --quick, --mutants, --attacks and --mutate exclude each other")
-        if self.mutate is None and (self.sample is not None or self.seed is not None):
-            raise CannotDo(
-                "--sample and --seed go with --mutate: ./kit check --mutate lab2 --sample 50"
-            )
+        if self.full + self.quick + self.mutants + self.only_attacks > 1:
+            raise CannotDo("--full, --quick, --mutants and --attacks exclude each other")
         if self.as_json and not self.mutants:
             raise CannotDo("--json goes with --mutants: ./kit check --mutants --json")
 
@@ -136,9 +124,6 @@ class Options:
 def run(kit: Kit, options: Options) -> int:
     """0 when every check of every step passed, 1 otherwise."""
     options.check()
-    if options.mutate is not None:
-        seed = FIRST_SEED if options.seed is None else options.seed
-        return mutation.run(kit, options.mutate, options.sample, seed)
     with tempfile.TemporaryDirectory(prefix="failslow-check-") as scratch:
         context = Context(kit, options.full, Path(scratch))
         if options.mutants:

@@ -134,12 +134,6 @@ def _add_check(commands: Commands) -> None:
     parser.add_argument("--mutants", action="store_true", help="grade the mutants, nothing else")
     text = "grade the submissions that attack the grader, nothing else"
     parser.add_argument("--attacks", action="store_true", dest="only_attacks", help=text)
-    text = "change the reference of this lab by machine, nothing else"
-    parser.add_argument("--mutate", metavar="LAB", help=text)
-    parser.add_argument(
-        "--sample", type=parsers.positive, help="with --mutate: the number of changes (all)"
-    )
-    parser.add_argument("--seed", type=int, help="with --mutate: which ones (1)")
     text = "with --mutants: print JSON"
     parser.add_argument("--json", action="store_true", dest="as_json", help=text)
 
