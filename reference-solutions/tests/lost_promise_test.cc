@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "depfast/host/frame.h"
-#include "raft_cluster.h"
 #include "raft_messages.h"
 #include "raft_wal.h"
 #include "real/client.h"
 #include "real/main.h"
 #include "real/manifest.h"
+#include "replica_cluster.h"
 #include "submit.h"
 #include "support.h"
 
@@ -67,7 +67,7 @@ class LostPromises : public testing::Test {
   // The acknowledged commands on a replica's disk.
   std::size_t AcknowledgedOnDiskOf(int id) const {
     WalState wal;
-    wal.Read(real::Contents(cluster_.WalPath(id)));
+    wal.Read(real::Contents(WalOf(id)));
     std::set<std::string> found;
     for (std::uint64_t index = 1; index <= wal.log.last_index(); ++index) {
       const std::string& command = wal.log.At(index).command;
@@ -105,10 +105,11 @@ class LostPromises : public testing::Test {
     EXPECT_NE(Commit(), victim_);
   }
 
-  std::string Wal() const { return cluster_.WalPath(victim_); }
+  std::string WalOf(int id) const { return cluster_.DataPath(id) + "/" + kWalFile; }
+  std::string Wal() const { return WalOf(victim_); }
   std::string Manifest() const { return cluster_.DataPath(victim_) + "/" + real::kManifestFile; }
 
-  RaftCluster cluster_{3};
+  real::ReplicaCluster cluster_{LAB2_REAL, {}};
   int submitted_ = 0;
   std::set<std::string> acknowledged_;
   int victim_ = 1;

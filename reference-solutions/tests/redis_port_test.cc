@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
@@ -367,60 +366,6 @@ TEST_F(RedisPortOfFailingDisks, ASnapshotThatCannotBeWrittenTakesNoLogWithIt) {
     cluster_.Start(id);
   }
   ExpectNothingLost();
-}
-
-// Clients repeat a command of their session until it has a reply of the store.
-class RedisPortOfLostReplicas : public RedisPort {
- protected:
-  // Each replica in turn is lost under load, and is back when the clients of the others are done.
-  void ExpectSessionsTakeEffectOnce(const std::function<void(int)>& lose,
-                                    const std::function<void(int)>& bring_back) {
-    for (int victim = 0; victim < cluster_.size(); ++victim) {
-      const int before = replies_;
-      std::thread one([&] { Increment((victim + 1) % cluster_.size()); });
-      std::thread other([&] { Increment((victim + 2) % cluster_.size()); });
-      EXPECT_TRUE(Eventually([&] { return replies_ >= before + kTimes / 4; }));
-      lose(victim);
-      one.join();
-      other.join();
-      bring_back(victim);
-    }
-    EXPECT_EQ(Ask(0, "GET n"), Bulk(std::to_string(2 * kTimes * cluster_.size())));
-  }
-
- private:
-  static constexpr int kTimes = 40;
-
-  void Increment(int id) {
-    const Socket socket(cluster_.redis_endpoint(id));
-    const auto ask = [&](const std::string& line) {
-      std::string reply;
-      do {
-        socket.Write(line + "\r\n");
-        reply = socket.ReadLine();
-      } while (reply.starts_with("-TRYAGAIN") || reply.starts_with("-UNKNOWN"));
-      return reply;
-    };
-    const std::string session = ask("SESSION NEW").substr(1);
-    for (int number = 1; number <= kTimes; ++number) {
-      const std::string reply =
-          ask("SESSION " + session + " " + std::to_string(number) + " INCR n");
-      EXPECT_TRUE(reply.starts_with(":")) << reply;
-      ++replies_;
-    }
-  }
-
-  std::atomic<int> replies_{0};
-};
-
-TEST_F(RedisPortOfLostReplicas, CommandsInSessionsTakeEffectOnceWhileReplicasDie) {
-  ExpectSessionsTakeEffectOnce([this](int victim) { cluster_.Kill({victim}); },
-                               [this](int victim) { cluster_.Start(victim); });
-}
-
-TEST_F(RedisPortOfLostReplicas, CommandsInSessionsTakeEffectOnceWhileReplicasAreStopped) {
-  ExpectSessionsTakeEffectOnce([this](int victim) { cluster_.Signal(victim, SIGSTOP); },
-                               [this](int victim) { cluster_.Signal(victim, SIGCONT); });
 }
 
 // Elections may come at any time on a busy machine. Then answers are errors that say so.

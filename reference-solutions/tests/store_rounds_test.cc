@@ -9,6 +9,9 @@
 // that has room again later, and a disk whose operations fail until the replica is started again.
 // Or a majority loses its power, and the others stop: then nobody has what was in memories until
 // they go on.
+//
+// The rounds notice a log that is not found again, an answer before the sync (if the power is cut
+// between them), a replica that never catches up, and a command that is executed twice.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <string>
 
 #include "asked_rules.h"
 #include "copilot_model.h"
@@ -19,9 +18,7 @@ constexpr std::size_t kStatesMax = 150'000;
 void ExpectSafe(const Scope& scope) {
   AskedRules rules;
   const Explored explored = Explore(scope, rules.All(), kStatesMax);
-  std::string steps;
-  for (const std::string& step : explored.steps) steps += "\n  " + step;
-  EXPECT_EQ(explored.violated, "") << "after:" << steps;
+  EXPECT_EQ(explored.violated, "") << explored.InWords();
   EXPECT_GT(explored.coverage.states, 100U);
 }
 

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "asked_rules.h"
@@ -25,9 +24,7 @@ constexpr std::size_t kStatesMax = 120'000;
 
 void ExpectSafe(const NamedScope& named, const Rules& rules) {
   const Explored explored = Explore(named.scope, rules, kStatesMax);
-  std::string steps;
-  for (const std::string& step : explored.steps) steps += "\n  " + step;
-  EXPECT_EQ(explored.violated, "") << named.name << ", after:" << steps;
+  EXPECT_EQ(explored.violated, "") << named.name << ": " << explored.InWords();
   EXPECT_GT(explored.coverage.states, 100U) << named.name;
 }
 

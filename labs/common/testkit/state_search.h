@@ -1,7 +1,7 @@
 // StateSearch: the states that a small machine can reach, the nearest ones first. It looks for a
 // state that violates an invariant, and tells a shortest way there.
 //
-//   class Switch : public StateSearch<Position> {
+//   class Switch : public StateSearch<Position, Coverage> {
 //     void Step() override;  // calls Visit for each state that is one step away from now()
 //     ...
 //   };
@@ -41,8 +41,24 @@ class StatePrints {
   std::size_t count_ = 0;
 };
 
-// State: equal states have equal bytes.
-template <typename State>
+// What a search has found.
+template <typename Coverage>
+struct Explored {
+  Coverage coverage;
+  std::string violated;  // the first broken invariant, in words; empty if all states are good
+  std::vector<std::string> steps;  // the shortest way to it, in words
+  bool complete = false;           // all states, not only `states_max`
+
+  std::string InWords() const {
+    std::string text = violated;
+    for (const std::string& step : steps) text += "\n  " + step;
+    return text;
+  }
+};
+
+// State: equal states have equal bytes. Coverage: the number of times that the search has met each
+// situation that it must not miss; one of them is `states`.
+template <typename State, typename Coverage>
 class StateSearch {
  public:
   virtual ~StateSearch() = default;
@@ -52,7 +68,7 @@ class StateSearch {
   // Searches until a state violates an invariant, all states are known, or `states_max` are.
   // `begin`: the steps that every run begins with, in words. Call it once.
   // Throws std::invalid_argument, in one line, if one of them is no step there.
-  void Search(const std::vector<std::string>& begin, std::size_t states_max) {
+  Explored<Coverage> Search(const std::vector<std::string>& begin, std::size_t states_max) {
     Begin(begin);
     Visit(first_, [] { return std::string(); });
     while (!left_.empty() && violated_.empty() && ways_.size() < states_max) {
@@ -62,31 +78,10 @@ class StateSearch {
       Step();
       ++way_.from;
     }
-    is_complete_ = left_.empty();
-  }
-
-  std::size_t states() const { return ways_.size(); }
-  bool is_complete() const { return is_complete_; }
-  // The first broken invariant, in words; empty if all states are good.
-  const std::string& violated() const { return violated_; }
-
-  // The shortest way to the broken invariant, in words. States are not kept: the steps are taken
-  // again from the first one.
-  std::vector<std::string> StepsToViolation() {
-    std::vector<std::uint32_t> steps;
-    for (std::size_t state = bad_; state != 0; state = ways_[state].from) {
-      steps.push_back(ways_[state].step);
-    }
-    std::vector<std::string> words;
-    now_ = first_;
-    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-      replayed_ = *step;
-      way_.step = 0;
-      Step();
-      now_ = replayed_state_;
-      words.push_back(std::move(words_));
-    }
-    return words;
+    coverage_.states = ways_.size();
+    Explored<Coverage> explored{coverage_, violated_, {}, left_.empty()};
+    if (!violated_.empty()) explored.steps = StepsToViolation();
+    return explored;
   }
 
  protected:
@@ -102,6 +97,7 @@ class StateSearch {
   virtual std::string Violated(const State& state) const = 0;
 
   const State& now() const { return now_; }
+  Coverage& coverage() { return coverage_; }
   // False in the steps that every run begins with.
   bool has_begun() const { return has_begun_; }
 
@@ -157,6 +153,26 @@ class StateSearch {
     has_begun_ = true;
   }
 
+  // The shortest way to the broken invariant, in words. States are not kept: the steps are taken
+  // again from the first one.
+  std::vector<std::string> StepsToViolation() {
+    std::vector<std::uint32_t> steps;
+    for (std::size_t state = bad_; state != 0; state = ways_[state].from) {
+      steps.push_back(ways_[state].step);
+    }
+    std::vector<std::string> words;
+    now_ = first_;
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+      replayed_ = *step;
+      way_.step = 0;
+      Step();
+      now_ = replayed_state_;
+      words.push_back(std::move(words_));
+    }
+    return words;
+  }
+
+  Coverage coverage_;
   StatePrints known_;
   std::vector<Way> ways_;   // of all states, in the order of their discovery
   std::deque<State> left_;  // found, and not stepped from
@@ -165,7 +181,6 @@ class StateSearch {
   State now_;
   std::string violated_;
   std::size_t bad_ = 0;  // the state that violates an invariant
-  bool is_complete_ = false;
   bool has_begun_ = false;
   std::optional<std::string> wanted_;  // the next step of Begin
   // StepsToViolation takes one step again, and keeps what it leads to.

@@ -5,8 +5,6 @@
 #include <set>
 #include <tuple>
 
-#include "state_search.h"
-
 namespace depfast::copilot {
 namespace {
 
@@ -34,18 +32,10 @@ void SetRecord(Cell& cell, const Record& record) {
   cell.dependency = static_cast<std::uint8_t>(record.no_op ? 0 : record.dependency);
 }
 
-class Exploration : public StateSearch<ModelState> {
+class Exploration : public StateSearch<ModelState, Coverage> {
  public:
   Exploration(const Scope& scope, const Rules& rules)
       : scope_(scope), rules_(rules), quorums_(scope.replicas) {}
-
-  Explored Run(std::size_t states_max) {
-    Search(scope_.begin, states_max);
-    coverage_.states = states();
-    Explored explored{coverage_, violated(), {}, is_complete()};
-    if (!explored.violated.empty()) explored.steps = StepsToViolation();
-    return explored;
-  }
 
  private:
   // ---- views ----
@@ -259,7 +249,7 @@ class Exploration : public StateSearch<ModelState> {
                            .origin = attempt.anew};
       FastAccept(next, proposer, attempt);
       if (attempt.anew && Now(Attempt{attempt.entry, false}).stage != kIdle) {
-        ++coverage_.proposed_again;
+        ++coverage().proposed_again;
       }
       Visit(next, [&] {
         return Replica(proposer) + " proposes " + Text(attempt.entry) + " with dependency " +
@@ -355,7 +345,7 @@ class Exploration : public StateSearch<ModelState> {
     auto& proposal = At(next, attempt);
     proposal.stage = kDone;
     proposal.dependency = proposal.initial;
-    ++coverage_.fast_commits;
+    ++coverage().fast_commits;
     const int proposer = ProposerOf(attempt);
     if (on_disk) At(next, proposer, attempt.entry).keeps = 1;
     Commit(next, proposer, attempt.entry, proposal, "on the fast path");
@@ -428,7 +418,7 @@ class Exploration : public StateSearch<ModelState> {
     ModelState next = now();
     auto& proposal = At(next, attempt);
     proposal.stage = kDone;
-    ++coverage_.slow_commits;
+    ++coverage().slow_commits;
     Commit(next, ProposerOf(attempt), attempt.entry, proposal, "on the slow path");
   }
 
@@ -592,14 +582,14 @@ class Exploration : public StateSearch<ModelState> {
                        .origin = source.origin,
                        .no_op = value->no_op,
                        .dependency = static_cast<std::uint8_t>(value->dependency)});
-        if (!value->no_op && fast > 0 && fast < quorums_.f()) ++coverage_.by_other_log;
+        if (!value->no_op && fast > 0 && fast < quorums_.f()) ++coverage().by_other_log;
       } else {
-        ++coverage_.undecided;
+        ++coverage().undecided;
       }
     });
     if (chosen.empty() && IsStuck(number, taker, entry)) ++stuck_;
     for (const auto& each : chosen) {
-      ++(each.no_op != 0 ? coverage_.given_up : coverage_.recovered);
+      ++(each.no_op != 0 ? coverage().given_up : coverage().recovered);
       ModelState next = now();
       next.takeovers[static_cast<std::size_t>(number)] = each;
       Visit(next, [&] {
@@ -693,14 +683,13 @@ class Exploration : public StateSearch<ModelState> {
   const Scope scope_;
   const Rules rules_;
   const Quorums quorums_;
-  Coverage coverage_;
   std::size_t stuck_ = 0;  // takeovers that cannot go on in the present state
 };
 
 }  // namespace
 
 Explored Explore(const Scope& scope, const Rules& rules, std::size_t states_max) {
-  return Exploration(scope, rules).Run(states_max);
+  return Exploration(scope, rules).Search(scope.begin, states_max);
 }
 
 }  // namespace depfast::copilot

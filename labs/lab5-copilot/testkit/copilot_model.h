@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "copilot_rules.h"
+#include "state_search.h"
 
 namespace depfast::copilot {
 
@@ -137,14 +138,7 @@ struct Coverage {
       0;  // entries that the successor proposed, and its predecessor, too
 };
 
-// `violated`: the first broken invariant in words; empty if all states are good. `steps`: the
-// shortest way to it.
-struct Explored {
-  Coverage coverage;
-  std::string violated;
-  std::vector<std::string> steps;
-  bool complete = false;  // all states, not only `states_max`
-};
+using Explored = depfast::Explored<Coverage>;
 
 Explored Explore(const Scope& scope, const Rules& rules, std::size_t states_max);
 

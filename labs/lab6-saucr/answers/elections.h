@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "replica_state.h"
+#include "saucr_given_messages.h"
 #include "saucr_observations.h"
-#include "saucr_votes.h"
 
 namespace depfast::saucr {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "saucr_votes.h"
+#include "saucr_given_messages.h"
 
 namespace depfast::saucr {
 

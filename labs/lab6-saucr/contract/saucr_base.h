@@ -1,9 +1,7 @@
-// SaucrBase: the given half of a SAUCR replica (document 003). Not submitted: your Saucr derives
-// from it.
-//
-// Given are elections, beats, rounds, catch-up, snapshots, clients and the journal. They come as a
-// library: a debugger knows its functions by name. Yours is what an acknowledgement means, and what
-// a replica knows after a crash. The rules R1 to R33 are those of the handout.
+// SaucrBase: the given half of a SAUCR replica (document 003), which your Saucr derives from. It
+// has elections, beats, rounds, catch-up, snapshots, clients and the journal, and comes as a
+// library. Yours is what an acknowledgement means, and what a replica knows after a crash. The
+// rules R1 to R33 are those of the handout.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +13,8 @@
 #include "depfast/runtime.h"
 #include "depfast/value_event.h"
 #include "replicated_log.h"
+#include "saucr_given_messages.h"
 #include "saucr_journal.h"
-#include "saucr_messages.h"
 #include "saucr_types.h"
 #include "state_machine.h"
 
@@ -42,7 +40,6 @@ struct Round {
   EntryIndex last() const { return end - 1; }
 };
 
-// Your part of a replica.
 class SaucrHooks {
  public:
   virtual ~SaucrHooks() = default;
@@ -66,9 +63,7 @@ class SaucrHooks {
   // orderly stop (R33). Must not wait.
   virtual void OnSilence() = 0;
 
-  // ---- 6B ----
-
-  // Called every kBackgroundFlush while entries are unsynced (R10). Must not wait.
+  // 6B: called every kBackgroundFlush while entries are unsynced (R10). Must not wait.
   virtual void FlushInBackground() = 0;
 
   // ---- 6C ----
@@ -100,24 +95,18 @@ class SaucrBase : public ReplicatedLog, private SaucrHooks {
   void Submit(std::string command, const Dependency& client, SubmitDone done) final;
   void ReadIndex(const Dependency& client, ReadDone done) final;
   std::vector<PeerId> proposers() const final;
-  // Flushes (R33).
-  void Stop() final;
+  void Stop() final;  // flushes (R33)
 
  protected:
-  // ---- what this replica has ----
-
   Runtime& runtime();
   const Quorums& quorums() const;
   const RaftLog& log() const;
-  // The last entry of the log.
-  EntryId last() const;
+  EntryId last() const;  // of the log
   Journal& journal();
   LleMap& map();
-  // The lives of all replicas, as far as this one knows, and its own.
-  const Lives& lives() const;
-  Life life() const;
-  // Takes the larger value of each replica. It does not write them.
-  void MergeLives(const Lives& told);
+  const Lives& lives() const;          // of all replicas, as far as this one knows
+  Life life() const;                   // its own
+  void MergeLives(const Lives& told);  // takes the larger value of each; does not write them
 
   bool is_recovering() const;
   // The recovered LLE while the log has not reached it; else {}.
@@ -125,8 +114,6 @@ class SaucrBase : public ReplicatedLog, private SaucrHooks {
   bool is_whole() const;
   // This replica is recovering no longer. {}: there is no LLE but the log's, which makes it whole.
   void SetRecovered(EntryId lle);
-
-  // ---- acknowledgements ----
 
   // Takes the entries of a message, as far as they are new, and writes them to the journal, without
   // a sync. Returns the ids of the new ones.
@@ -150,18 +137,15 @@ class SaucrBase : public ReplicatedLog, private SaucrHooks {
   // acknowledges something in our term.
   bool NoteReply(PeerId peer, const AppendEntriesReply& reply);
   const std::vector<Acks>& acks() const;
-  // The first entry of our term.
-  EntryIndex term_began_at() const;
-  // Takes the entries up to there for committed. Nothing if they are already, or this leads no
-  // longer.
+  EntryIndex term_began_at() const;  // the first entry of our term
+  // Takes the entries up to there for committed, while this leads.
   void AdvanceCommit(EntryIndex index);
   // Notes the answers that come later, and gives the others up after a while: those followers fall
   // behind. Returns at once.
   void ReleaseLater(const Broadcast<AppendEntries>& calls);
 
-  // ---- a leader's data ----
-
-  // Asks all others for the ends of their logs. A higher term in an answer ends our leadership.
+  // Asks all others for the ends of their logs. An answer of our `term` has the `last` and the
+  // `is_whole` of a LogAnswer; one of a higher term ends our leadership.
   Broadcast<FetchLog> AskForLogs();
   // Copies the log of a replica, or its snapshot and the rest. Waits. False if that fails.
   bool AdoptLog(PeerId from);

@@ -31,8 +31,7 @@ class Journal {
 
   // Makes all durable that was written before. Without anything unsynced: the latest sync.
   virtual EventPtr Sync() = 0;
-  // Begins none.
-  virtual EventPtr latest_sync() const = 0;
+  virtual EventPtr latest_sync() const = 0;  // begins none
   // Ready once the latest fast-switch-entry is durable; at once if none was ever written.
   virtual EventPtr MarkerDurable() const = 0;
 

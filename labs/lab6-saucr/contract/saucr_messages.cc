@@ -2,7 +2,7 @@
 #include "saucr_messages.h"
 
 #include "depfast/host/codec.h"
-#include "saucr_votes.h"
+#include "saucr_given_messages.h"
 
 DEPFAST_REPLY(depfast::saucr::AppendEntriesReply)
 DEPFAST_REPLY(depfast::saucr::LleReply)

@@ -5,8 +5,7 @@
 
 namespace depfast::saucr {
 
-// Every function below is a stub: it compiles, and does nothing. The headers are its contract, the
-// handout names the order to write them in. `Our lines`: code, without comments and blank lines.
+// Every function below is a stub, and the headers are its contract. `Our lines`: without comments.
 
 // ---- 6A: modes and switching. Our lines: 55 ----
 
@@ -16,17 +15,14 @@ namespace depfast::saucr {
 void Saucr::Replicate(const Round& round) { (void)round; }
 
 // TODO 6A: AppendNew, wait for Mark or Flush by the leader's mode, and Answer. A beat must not
-// wait.
-// TODO 6B: merge the leader's map into ours.
+// wait. TODO 6B: merge the leader's map into ours.
 AppendEntriesReply Saucr::TakeEntries(const AppendEntries& request) {
   (void)request;
   return {};
 }
 
-// TODO 6A: SetMode to NextMode. A leader that leaves fast mode flushes, and asks all to flush.
+// TODO 6A: SetMode to NextMode. Leaving fast mode, flush, and ask all to flush. At silence flush.
 void Saucr::OnBeat(int functional) { (void)functional; }
-
-// TODO 6A: flush.
 void Saucr::OnSilence() {}
 
 // ---- 6B: markers and maps. Our lines: 15 ----
@@ -38,9 +34,8 @@ std::shared_ptr<Event> Saucr::Mark(const std::vector<EntryId>& appended) {
 }
 
 // TODO 6B: write LatestOnDisk and the map behind the entries. Until then entries alone are synced.
+// In the background sync, and write no marker.
 std::shared_ptr<Event> Saucr::Flush() { return journal().Sync(); }
-
-// TODO 6B: sync, and write no marker.
 void Saucr::FlushInBackground() {}
 
 // ---- 6C: recovery. Our lines: 80 ----
@@ -49,8 +44,7 @@ void Saucr::FlushInBackground() {}
 // their maps and lives into ours, and call SetRecovered with RecoveredLle.
 void Saucr::RecoverLle() {}
 
-// TODO 6C: merge the asker's lives, and answer with ours and the map once they are durable. A
-// recovering replica does not.
+// TODO 6C: merge the asker's lives; answer with ours and the map once durable, unless recovering.
 LleReply Saucr::OnLleQuery(const LleQuery& query) {
   (void)query;
   return {};

@@ -1,9 +1,7 @@
 // SAUCR (lab 6): Alagappan, Ganesan, Liu, Arpaci-Dusseau and Arpaci-Dusseau, "Fault-Tolerance, Fast
-// and Slow: Exploiting Failure Asynchrony in Distributed Systems", OSDI 2018. Entries are in
-// memories while many replicas are up, and on disks otherwise.
-//
-// The base class is the given half of a replica. Its comments say what each function below must do.
-// The functions that override it are the contract. Any other private part is yours.
+// and Slow: Exploiting Failure Asynchrony in Distributed Systems", OSDI 2018.
+// The overriding functions are the contract, by the base's comments. Any other private part is
+// yours.
 #pragma once
 
 #include <memory>

@@ -2,12 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstddef>
-#include <optional>
 #include <stdexcept>
 #include <utility>
-
-#include "state_search.h"
 
 namespace depfast::saucr {
 namespace {
@@ -67,7 +63,7 @@ std::string Text(EntryId id) {
 }
 std::string Name(std::size_t replica) { return "replica " + std::to_string(replica); }
 
-class Exploration : public StateSearch<ModelState> {
+class Exploration : public StateSearch<ModelState, Coverage> {
  public:
   Exploration(const Scope& scope, const Rules& rules)
       : scope_(scope),
@@ -79,14 +75,6 @@ class Exploration : public StateSearch<ModelState> {
                       scope.entries <= static_cast<int>(kEntriesMax) &&
                       scope.crashes < static_cast<int>(kLivesMax);
     if (!fits) throw std::invalid_argument("a scope is larger than the model");
-  }
-
-  Explored Run(std::size_t states_max) {
-    Search(scope_.begin, states_max);
-    coverage_.states = states();
-    Explored explored{coverage_, violated(), {}, is_complete()};
-    if (!explored.violated.empty()) explored.steps = StepsToViolation();
-    return explored;
   }
 
  private:
@@ -247,11 +235,11 @@ class Exploration : public StateSearch<ModelState> {
                             term.logs[static_cast<std::size_t>(from)].told != 0;
       if (!is_known) return DataChoice::Kind::kAskMore;  // a wrong rule's
       leader.log = term.logs[static_cast<std::size_t>(from)].log;
-      ++coverage_.data_taken;
+      ++coverage().data_taken;
     }
     if (!IsWhole(leader)) {
       leader.recovered = 0;
-      ++coverage_.cuts;
+      ++coverage().cuts;
     }
     Lead(state, number);
     return kind;
@@ -389,7 +377,7 @@ class Exploration : public StateSearch<ModelState> {
       std::array<Received, kReplicasMax> received{};
       is_fast = Commit(next, number, received, 0);
     }
-    if (term.committed > before) ++(is_fast ? coverage_.fast_commits : coverage_.slow_commits);
+    if (term.committed > before) ++(is_fast ? coverage().fast_commits : coverage().slow_commits);
     Visit(next, [&] {
       if (term.committed == before) return said();
       return said() + "; " + Text(EntryAt(term.log, term.committed)) + " is committed " +
@@ -549,7 +537,7 @@ class Exploration : public StateSearch<ModelState> {
     const auto lle =
         rules_.recovered_lle(static_cast<PeerId>(number), LastOf(replica.disk), maps, quorums_);
     if (!lle) return;
-    ++coverage_.recoveries;
+    ++coverage().recoveries;
     replica.recovering = 0;
     replica.recovered = IdOf(*lle);
     replica.answers = {};
@@ -611,13 +599,12 @@ class Exploration : public StateSearch<ModelState> {
   const Rules rules_;
   const Quorums quorums_;
   const std::size_t n_;
-  Coverage coverage_;
 };
 
 }  // namespace
 
 Explored Explore(const Scope& scope, const Rules& rules, std::size_t states_max) {
-  return Exploration(scope, rules).Run(states_max);
+  return Exploration(scope, rules).Search(scope.begin, states_max);
 }
 
 }  // namespace depfast::saucr

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "saucr_rules.h"
+#include "state_search.h"
 
 namespace depfast::saucr {
 
@@ -132,14 +133,7 @@ struct Coverage {
   std::uint64_t cuts = 0;        // recovered LLEs that new leaders gave up
 };
 
-// `violated`: the first broken invariant in words; empty if all states are good. `steps`: the
-// shortest way to it.
-struct Explored {
-  Coverage coverage;
-  std::string violated;
-  std::vector<std::string> steps;
-  bool complete = false;  // all states, not only `states_max`
-};
+using Explored = depfast::Explored<Coverage>;
 
 // Throws std::invalid_argument if the scope is larger than the constants above, or begins with a
 // step that there is not.

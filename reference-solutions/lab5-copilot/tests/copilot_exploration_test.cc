@@ -29,12 +29,6 @@ std::size_t StatesOfLargeScopes() {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 300'000;
 }
 
-std::string InWords(const Explored& explored) {
-  std::string text = explored.violated;
-  for (const auto& step : explored.steps) text += "\n  " + step;
-  return text;
-}
-
 void Report(const Explored& explored) {
   const auto& [states, fast, slow, recovered, given_up, undecided, by_other, again] =
       explored.coverage;
@@ -99,7 +93,7 @@ TEST_P(CopilotExploration, IsSafe) {
   const SafeScope& safe = GetParam();
   const Explored explored = Explore(safe.scope, RightRules(), safe.states_max);
   Report(explored);
-  EXPECT_EQ(explored.violated, "") << InWords(explored);
+  EXPECT_EQ(explored.violated, "") << explored.InWords();
   EXPECT_EQ(explored.complete, explored.coverage.states < safe.states_max);
   for (const auto met : testkit::Some(safe.met)) EXPECT_GT(explored.coverage.*met, 0U);
   if (safe.never_waits) {
@@ -261,7 +255,7 @@ TEST_P(CopilotWhatIf, IsUnsafe) {
   const Explored explored = Explore(GetParam().scope, GetParam().rules, kAll);
   EXPECT_EQ(explored.violated, GetParam().violated);
   EXPECT_GT(explored.steps.size(), 2U);
-  std::printf("%s\n", InWords(explored).c_str());
+  std::printf("%s\n", explored.InWords().c_str());
   if (!GetParam().is_printed) return;
   std::string lines = "```\n";
   for (const auto& step : explored.steps) lines += step + "\n";

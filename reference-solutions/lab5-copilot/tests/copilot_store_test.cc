@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "busy_client.h"
 #include "command_memory.h"
 #include "copilot_checker.h"
 #include "faults/random_plan.h"
@@ -27,57 +28,6 @@ namespace {
 
 constexpr Duration kChaos = 4s;
 
-// A client with at most one command under way, which goes to both pilots.
-class BusyClient {
- public:
-  BusyClient(KvWorld& world, int who, std::uint64_t seed)
-      : world_(world),
-        who_(who),
-        random_(seed, 800, static_cast<std::uint64_t>(who)),
-        client_(world.cluster.simulator(), {.answer_timeout = 500ms, .give_up = 2s, .targets = 2}) {
-  }
-
-  void Next() {
-    is_idle_ = world_.cluster.now() >= 700ms + kChaos;
-    if (is_idle_) return;
-    world_.Start(client_, who_, RandomCommand(), [this](const KvOutcome& outcome) {
-      known_ += outcome.is_known() ? 1 : 0;
-      world_.cluster.simulator().At(world_.cluster.now() + random_.Below(Duration(60ms)),
-                                    [this] { Next(); });
-    });
-  }
-
-  bool is_idle() const { return is_idle_; }
-  int known() const { return known_; }
-
- private:
-  Command RandomCommand() {
-    const std::string key = "k" + std::to_string(random_.Below(4));
-    const std::string unique = std::to_string(who_) + "." + std::to_string(++commands_);
-    switch (random_.Below(8)) {
-      case 0:
-      case 1:
-      case 2:
-        return {"GET", key};
-      case 3:
-      case 4:
-        return {"SET", key, unique};
-      case 5:
-        return {"GETSET", key, unique};
-      default:
-        return {"INCR", "n"};
-    }
-  }
-
-  KvWorld& world_;
-  int who_;
-  RandomStream random_;
-  KvClient client_;
-  int commands_ = 0;
-  int known_ = 0;
-  bool is_idle_ = false;
-};
-
 // Returns the number of commands whose outcome became known.
 int ServeMany(int replicas, std::uint64_t seed) {
   constexpr int kClients = 6;
@@ -90,12 +40,12 @@ int ServeMany(int replicas, std::uint64_t seed) {
       faults::RandomPlan(random, {.replicas = replicas, .length = kChaos, .mix = mix}));
   std::vector<std::unique_ptr<BusyClient>> clients;
   for (int who = 0; who < kClients; ++who) {
-    clients.push_back(std::make_unique<BusyClient>(world, who, testkit::SeedOf(seed) + seed));
+    clients.push_back(
+        std::make_unique<BusyClient>(world, who, testkit::SeedOf(seed) + seed, /*targets=*/2,
+                                     [&] { return world.cluster.now() < 700ms + kChaos; }));
     clients.back()->Next();
   }
-  const auto all_idle = [&] {
-    return std::ranges::all_of(clients, [](const auto& each) { return each->is_idle(); });
-  };
+  const auto all_idle = [&] { return std::ranges::all_of(clients, &BusyClient::is_idle); };
   EXPECT_TRUE(world.cluster.RunUntil(all_idle, kChaos + 6s));
   world.cluster.Heal();
   world.cluster.RunFor(3s);

@@ -26,12 +26,6 @@ std::size_t StatesOfLargeScopes() {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 300'000;
 }
 
-std::string InWords(const Explored& explored) {
-  std::string text = explored.violated;
-  for (const auto& step : explored.steps) text += "\n  " + step;
-  return text;
-}
-
 Coverage ExpectSafe(const std::vector<NamedScope>& scopes) {
   Coverage all;
   for (const auto& [name, scope] : testkit::Some(scopes)) {
@@ -39,7 +33,7 @@ Coverage ExpectSafe(const std::vector<NamedScope>& scopes) {
     const auto& [states, fast, slow, recoveries, taken, cuts] = explored.coverage;
     std::printf("%s: %zu states%s\n", name.c_str(), static_cast<std::size_t>(states),
                 explored.complete ? ", all" : "");
-    EXPECT_EQ(explored.violated, "") << name << ": " << InWords(explored);
+    EXPECT_EQ(explored.violated, "") << name << ": " << explored.InWords();
     all.states += states, all.fast_commits += fast, all.slow_commits += slow;
     all.recoveries += recoveries, all.data_taken += taken, all.cuts += cuts;
   }
@@ -76,7 +70,7 @@ void ExpectLost(const Scope& scope, const Rules& rules) {
   EXPECT_NE(explored.violated.find("lacks it"), std::string::npos);
   EXPECT_FALSE(explored.steps.empty());
   std::printf("%zu states: %s\n", static_cast<std::size_t>(explored.coverage.states),
-              InWords(explored).c_str());
+              explored.InWords().c_str());
 }
 
 // The right rules with another member.

@@ -88,7 +88,6 @@ FULL_STEPS = (
     Step("50 courses: full measured marks", grades.with_other_keys, needs=RELEASE),
     Step("system tests that take long", suites.long_system_tests, needs=RELEASE),
     Step("reference: linearizable with 2,000 seeds", seeds.many, needs=RELEASE),
-    Step("kill rounds: 50, nothing lost", real_processes.kill_rounds, needs=RELEASE),
     Step("reference: every slow fault", sweep.reference, needs=RELEASE),
     Step("handbook: the results of its commands", sweep.committed, needs=RELEASE),
     Step("handbook: cells of its sweep", sweep.simulated_cells, needs=RELEASE),

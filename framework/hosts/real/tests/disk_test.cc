@@ -17,112 +17,75 @@
 #include <vector>
 
 #include "depfast/record_log.h"
+#include "memory_files.h"
 #include "real/reclaimer.h"
 #include "support.h"
 
 namespace depfast::real {
 namespace {
 
-// A disk that fails on demand, and whose syncs can be blocked.
-class FakeOps final : public FileOps {
+// Files in memory whose calls are kept, in order, whose reads are short, and whose syncs can be
+// blocked.
+class WatchedOps final : public FileOps {
  public:
   // Shared with the test, which outlives the disk.
   struct Control {
+    MemoryFiles files;
     std::mutex mutex;
     std::condition_variable changed;
     bool hold_syncs = false;
     int syncs_held = 0;                            // syncs that are blocked now
-    std::map<std::string, std::string> contents;   // by name, in the page cache
-    std::map<std::string, std::string> durable;    // as of the file's latest sync
-    std::vector<std::string> calls;                // the calls, in order
-    int next_append_error = 0;                     // errno, once
+    std::vector<std::string> calls;                // that change the disk
     std::optional<std::size_t> next_append_short;  // bytes taken, once
-    std::size_t bytes_free = std::size_t{1} << 30;
-    int next_sync_error = 0;       // errno, once
-    int next_directory_error = 0;  // errno, once
   };
 
-  explicit FakeOps(Control& control) : control_(control) {}
+  explicit WatchedOps(Control& control) : control_(control), ops_(control.files.Open()) {}
 
   int Open(const std::string& file, bool create) override {
-    const std::lock_guard lock(control_.mutex);
-    if (control_.contents.contains(file) == create) return create ? -EEXIST : -ENOENT;
-    if (create) control_.contents[file];
-    names_[++last_fd_] = file;
-    return last_fd_;
+    const int fd = ops_->Open(file, create);
+    names_[fd] = file;
+    return fd;
   }
-  void Close(int fd) override { names_.erase(fd); }
-  std::int64_t Size(int fd) override {
-    const std::lock_guard lock(control_.mutex);
-    return static_cast<std::int64_t>(control_.contents.at(names_.at(fd)).size());
-  }
+  void Close(int fd) override { ops_->Close(fd); }
+  std::int64_t Size(int fd) override { return ops_->Size(fd); }
   ssize_t Append(int fd, std::span<const iovec> pieces) override {
-    const std::lock_guard lock(control_.mutex);
-    control_.calls.push_back("append " + names_.at(fd));
-    if (const int error = std::exchange(control_.next_append_error, 0); error != 0) return -error;
-    std::string bytes;
-    for (const iovec& piece : pieces) {
-      bytes.append(static_cast<const char*>(piece.iov_base), piece.iov_len);
-    }
-    if (control_.next_append_short) {
-      bytes.resize(*std::exchange(control_.next_append_short, std::nullopt));
-    }
-    if (control_.bytes_free == 0) return -ENOSPC;
-    bytes.resize(
-        std::min(bytes.size(), control_.bytes_free));  // like a real disk: short, then ENOSPC
-    control_.bytes_free -= bytes.size();
-    control_.contents.at(names_.at(fd)) += bytes;
-    return static_cast<ssize_t>(bytes.size());
+    Note("append " + names_.at(fd));
+    if (!control_.next_append_short) return ops_->Append(fd, pieces);
+    const iovec part = {pieces[0].iov_base,
+                        *std::exchange(control_.next_append_short, std::nullopt)};
+    return ops_->Append(fd, {&part, 1});
   }
   ssize_t Read(int fd, char* to, std::size_t bytes, std::uint64_t offset) override {
-    const std::lock_guard lock(control_.mutex);
-    const auto& content = control_.contents.at(names_.at(fd));
-    const auto part = content.substr(offset, std::min<std::size_t>(bytes, 7));  // a short read
-    std::copy(part.begin(), part.end(), to);
-    return static_cast<ssize_t>(part.size());
+    return ops_->Read(fd, to, std::min<std::size_t>(bytes, 7), offset);
   }
-  int Truncate(int fd, std::uint64_t length) override {
-    const std::lock_guard lock(control_.mutex);
-    control_.calls.push_back("truncate " + names_.at(fd));
-    control_.contents.at(names_.at(fd)).resize(length);
-    return 0;
-  }
+  int Truncate(int fd, std::uint64_t length) override { return ops_->Truncate(fd, length); }
   int Sync(int fd) override {
+    Note("sync " + names_.at(fd));
     std::unique_lock lock(control_.mutex);
-    control_.calls.push_back("sync " + names_.at(fd));
     ++control_.syncs_held;
     control_.changed.notify_all();
     control_.changed.wait(lock, [&] { return !control_.hold_syncs; });
     --control_.syncs_held;
-    if (const int error = std::exchange(control_.next_sync_error, 0); error != 0) return -error;
-    control_.durable[names_.at(fd)] = control_.contents.at(names_.at(fd));
-    return 0;
+    return ops_->Sync(fd);
   }
   int Rename(const std::string& from, const std::string& to) override {
-    const std::lock_guard lock(control_.mutex);
-    control_.calls.push_back("rename " + from + " " + to);
-    if (!control_.contents.contains(from)) return -ENOENT;
-    control_.contents[to] = control_.contents.at(from);
-    control_.contents.erase(from);
-    for (auto& [fd, name] : names_) {
-      if (name == from) name = to;
-    }
-    return 0;
+    Note("rename " + from + " " + to);
+    return ops_->Rename(from, to);
   }
-  int Remove(const std::string& file) override {
-    const std::lock_guard lock(control_.mutex);
-    control_.calls.push_back("remove " + file);
-    return control_.contents.erase(file) == 1 ? 0 : -ENOENT;
-  }
+  int Remove(const std::string& file) override { return ops_->Remove(file); }
   int SyncDirectory() override {
-    const std::lock_guard lock(control_.mutex);
-    control_.calls.push_back("sync directory");
-    return -std::exchange(control_.next_directory_error, 0);
+    Note("sync directory");
+    return ops_->SyncDirectory();
   }
 
  private:
+  void Note(std::string call) {
+    const std::lock_guard lock(control_.mutex);
+    control_.calls.push_back(std::move(call));
+  }
+
   Control& control_;
-  int last_fd_ = 100;
+  const std::unique_ptr<FileOps> ops_;
   std::map<int, std::string> names_;
 };
 
@@ -159,7 +122,7 @@ std::vector<int> Errors(const std::vector<IoCompletion>& completions) {
 
 class DiskTest : public testing::Test {
  protected:
-  DiskTest() { disk.emplace(std::make_unique<FakeOps>(control), counters); }
+  DiskTest() { disk.emplace(std::make_unique<WatchedOps>(control), counters); }
 
   // Runs the operations as one turn of the loop would submit them. Returns their errors.
   std::vector<int> Do(std::vector<IoRequest> requests) {
@@ -181,7 +144,8 @@ class DiskTest : public testing::Test {
   }
 
   DiskCounters counters;
-  FakeOps::Control control;
+  WatchedOps::Control control;
+  MemoryFiles& files = control.files;
   std::optional<Disk> disk;
 };
 
@@ -234,17 +198,15 @@ TEST_F(DiskTest, RequestsQueuedDuringASyncShareTheNextOne) {
   EXPECT_EQ(counters.syncs.value(), 2u);
   EXPECT_EQ(counters.writes.value(), 2u) << "fifty appends must be one write";
   EXPECT_EQ(counters.batches.value(), 2u);
-  const std::lock_guard lock(control.mutex);
-  EXPECT_EQ(control.durable["log"], "first" + std::string(50, 'x'));
+  EXPECT_EQ(files.AfterPowerCut("log"), "first" + std::string(50, 'x'));
 }
 
 TEST_F(DiskTest, ASyncThatSomebodyAskedForCoversWhatCameBeforeInOtherFiles) {
   EXPECT_EQ(Do({Append(1, "a", "early", /*sync=*/false)}), std::vector<int>{0});
   EXPECT_EQ(counters.syncs.value(), 0u) << "nobody has asked";
   Do({Append(2, "b", "late", /*sync=*/true)});
-  const std::lock_guard lock(control.mutex);
-  EXPECT_EQ(control.durable["a"], "early");
-  EXPECT_EQ(control.durable["b"], "late");
+  EXPECT_EQ(files.AfterPowerCut("a"), "early");
+  EXPECT_EQ(files.AfterPowerCut("b"), "late");
 }
 
 TEST_F(DiskTest, ANewFilesNameIsMadeDurableToo) {
@@ -266,15 +228,15 @@ TEST_F(DiskTest, ARenamedFileIsSyncedBeforeItsNewNameAndTheDirectoryAfter) {
 TEST_F(DiskTest, ARenamedFileIsAppendedToUnderItsNewName) {
   Do({Append(1, "state", "old"), Append(2, "new", "1"),
       Operation(3, Kind::kRename, "new", 0, "state"), Append(4, "state", "2")});
-  const std::lock_guard lock(control.mutex);
-  EXPECT_EQ(control.contents, (std::map<std::string, std::string>{{"state", "12"}}));
+  EXPECT_EQ(files.Names(), std::vector<std::string>{"state"});
+  EXPECT_EQ(files.Contents("state"), "12");
 }
 
 TEST_F(DiskTest, TheFirstFailureIsKeptInWords) {
   EXPECT_FALSE(disk->failure());
   Do({Operation(1, Kind::kRead, "no"), Append(2, "log", "good")});
   EXPECT_FALSE(disk->failure()) << "a missing file is none";
-  control.next_sync_error = EIO;
+  files.FailNext(MemoryFiles::Kind::kSync, EIO);
   Do({Append(3, "log", "lost"), Append(4, "other", "behind it")});
   ASSERT_TRUE(disk->failure());
   EXPECT_EQ(ToString(*disk->failure()), "cannot sync log: Input/output error");
@@ -290,45 +252,41 @@ TEST_F(DiskTest, AMissingFileIsAnErrorAndBreaksNothing) {
 TEST_F(DiskTest, AShortWriteIsContinued) {
   control.next_append_short = 3;
   EXPECT_EQ(Do({Append(1, "log", "abcdef"), Append(2, "log", "ghi")}), (std::vector<int>{0, 0}));
-  const std::lock_guard lock(control.mutex);
-  EXPECT_EQ(control.durable["log"], "abcdefghi");
+  EXPECT_EQ(files.AfterPowerCut("log"), "abcdefghi");
 }
 
 TEST_F(DiskTest, AFullDiskFailsTheWriteAndEverythingBehindIt) {
   Do({Append(1, "log", "good")});
-  control.bytes_free = 2;
+  files.FailNext(MemoryFiles::Kind::kShortWrite, ENOSPC);
   EXPECT_EQ(Do({Append(2, "log", "torn")}), std::vector<int>{ENOSPC});
-  control.bytes_free = 1000;
   EXPECT_EQ(Do({Append(3, "log", "behind a torn record")}), std::vector<int>{ENOSPC});
   EXPECT_EQ(Do({Append(4, "other", "vouches for what came before")}), std::vector<int>{ENOSPC});
   EXPECT_EQ(Do({Operation(5, Kind::kTruncate, "log", 4)}), std::vector<int>{ENOSPC});
-  const std::lock_guard lock(control.mutex);
-  EXPECT_EQ(control.contents["log"], "goodto");
-  EXPECT_FALSE(control.contents.contains("other"));
+  EXPECT_EQ(files.Contents("log"), "goodto");
+  EXPECT_EQ(files.Names(), std::vector<std::string>{"log"});
 }
 
 TEST_F(DiskTest, NoFileIsReplacedBehindAFailedWrite) {
   Do({Append(1, "log", "all"), Append(2, "state.new", "first part")});
-  control.next_append_error = ENOSPC;
+  files.FailNext(MemoryFiles::Kind::kWrite, ENOSPC);
   EXPECT_EQ(
       Do({Append(3, "state.new", "the rest"), Operation(4, Kind::kRename, "state.new", 0, "state"),
           Append(5, "log.new", "less"), Operation(6, Kind::kRename, "log.new", 0, "log"),
           Operation(7, Kind::kRemove, "log")}),
       (std::vector<int>{ENOSPC, ENOSPC, ENOSPC, ENOSPC, ENOSPC}));
-  const std::lock_guard lock(control.mutex);
-  EXPECT_EQ(control.contents["log"], "all");
-  EXPECT_FALSE(control.contents.contains("state"));
+  EXPECT_EQ(files.Contents("log"), "all");
+  EXPECT_EQ(files.Names(), (std::vector<std::string>{"log", "state.new"}));
 }
 
 TEST_F(DiskTest, AnInputOutputErrorFailsAllThatSharedTheWrite) {
-  control.next_append_error = EIO;
+  files.FailNext(MemoryFiles::Kind::kWrite, EIO);
   EXPECT_EQ(Do({Append(1, "log", "a"), Append(2, "log", "b")}), (std::vector<int>{EIO, EIO}));
   EXPECT_EQ(counters.errors.value(), 2u);
 }
 
 TEST_F(DiskTest, AFailedSyncIsNeverRepeatedAndPoisonsTheFiles) {
   Do({Append(1, "log", "good")});
-  control.next_sync_error = EIO;
+  files.FailNext(MemoryFiles::Kind::kSync, EIO);
   EXPECT_EQ(Do({Append(2, "log", "lost"), Append(3, "log", "lost too")}),
             (std::vector<int>{EIO, EIO}));
   const auto syncs = counters.syncs.value();
@@ -343,21 +301,22 @@ TEST_F(DiskTest, AFailedSyncIsNeverRepeatedAndPoisonsTheFiles) {
 
 TEST_F(DiskTest, AnUnsyncedAppendThatASyncLosesFailsThatSync) {
   Do({Append(1, "a", "quiet", /*sync=*/false)});
-  control.next_sync_error = EIO;
+  files.FailNext(MemoryFiles::Kind::kSync, EIO);
   EXPECT_EQ(Do({Append(2, "b", "loud", /*sync=*/true)}), std::vector<int>{EIO});
 }
 
 TEST_F(DiskTest, AFailedDirectorySyncIsRemembered) {
-  control.next_directory_error = EIO;
+  files.FailNext(MemoryFiles::Kind::kSyncDirectory, EIO);
   EXPECT_EQ(Do({Append(1, "log", "a")}), std::vector<int>{EIO});
   EXPECT_EQ(Do({Append(2, "log", "b")}), std::vector<int>{EIO});
 }
 
 TEST_F(DiskTest, DataOfAnEarlierLifeIsSyncedBeforeItIsRead) {
-  control.contents["log"] = "written, not synced, killed";
+  files.Open()->Open("log", /*create=*/true);
+  files.Open()->SyncDirectory();
+  files.Change("log", "written, not synced, killed");
   Do({Operation(1, Kind::kRead, "log")});
-  const std::lock_guard lock(control.mutex);
-  EXPECT_EQ(control.durable["log"], "written, not synced, killed");
+  EXPECT_EQ(files.AfterPowerCut("log"), "written, not synced, killed");
 }
 
 TEST_F(DiskTest, StopFinishesWhatWasSubmitted) {
@@ -368,8 +327,7 @@ TEST_F(DiskTest, StopFinishesWhatWasSubmitted) {
   disk->Submit(Append(2, "log", "last"));
   HoldSyncs(false);
   disk->Stop();
-  const std::lock_guard lock(control.mutex);
-  EXPECT_EQ(control.durable["log"], "first last");
+  EXPECT_EQ(files.AfterPowerCut("log"), "first last");
 }
 
 // --- on a real directory ---

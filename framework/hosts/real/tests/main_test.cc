@@ -208,21 +208,5 @@ TEST_F(ReplicaProgram, AnotherProcessCanSlowItsNetwork) {
   EXPECT_TRUE(Eventually([&] { return !answers_slowly(); }));
 }
 
-TEST_F(ReplicaProgram, AcknowledgedWritesSurviveAKill) {
-  std::string acknowledged;
-  for (int life = 0; life < 3; ++life) {
-    Process process(ECHO_REPLICA, Flags(), temp / "log");
-    Client client(endpoint);
-    for (int i = 0; i < 20; ++i) {
-      const std::string text = std::to_string(life) + "." + std::to_string(i) + " ";
-      ASSERT_EQ(CallText(client, Write{text}), "ok");
-      acknowledged += text;
-    }
-    process.Signal(SIGKILL);
-    EXPECT_EQ(process.Wait(), -SIGKILL);
-  }
-  EXPECT_EQ(Contents(temp / "data/log"), acknowledged);
-}
-
 }  // namespace
 }  // namespace depfast::real

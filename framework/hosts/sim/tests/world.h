@@ -2,7 +2,6 @@
 // itself.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -99,11 +98,6 @@ class World : public Observer {
     std::vector<IoCompletion> completions;
     std::uint64_t heap_bytes;
   };
-  struct Leaving {
-    PeerId replica;
-    Time at;
-    std::size_t outputs;
-  };
 
   explicit World(Script script, int replicas = 2, Profile profile = Exact(), std::uint64_t seed = 1)
       : World(
@@ -146,30 +140,17 @@ class World : public Observer {
     return out;
   }
 
-  // When the outputs of a replica's latest step with outputs left.
-  Time LastLeft(PeerId replica) const {
-    Time at{-1};
-    for (const Leaving& leaving : leavings) {
-      if (leaving.replica == replica && leaving.outputs > 0) at = leaving.at;
-    }
-    return at;
-  }
-
   void OnStep(PeerId replica, const StepInput& input, const StepOutput& output) override {
     Step step{replica, input.now, {}, input.completions, output.heap_bytes};
     for (const FrameArrival& frame : input.frames)
       step.frames.emplace_back(frame.from, *frame.bytes);
     steps.push_back(std::move(step));
   }
-  void OnOutputsLeave(PeerId replica, Time now, const std::vector<Output>& outputs) override {
-    leavings.push_back({replica, now, outputs.size()});
-  }
   void OnWorld(Time, const std::string& what) override { told.push_back(what); }
 
   static constexpr Time kStarted = 1ms;
 
   std::vector<Step> steps;
-  std::vector<Leaving> leavings;
   std::vector<std::string> told;
   Simulator sim;
 };
