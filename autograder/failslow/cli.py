@@ -27,7 +27,7 @@ def main(argv: Sequence[str], kit: Kit | None = None) -> int:
     for number in process.interrupts():
         signal.signal(number, _interrupt)
     try:
-        options = vars(_parser().parse_args(argv))
+        options = vars(_parser(argv[:1]).parse_args(argv))
         if argv[0] not in SIMULATED:
             machine.check_linux(argv[0])
         command: Command = options.pop("command")
@@ -49,9 +49,13 @@ def _interrupt(number: int, frame: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _parser() -> Parser:
+def _parser(words: Sequence[str]) -> Parser:
+    """Knows the command that a line begins with, or all commands."""
     parser = Parser(prog="kit", description="Failslow Labs: build, test, grade and check.")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
+    if words and words[0] in for_students.ALONE:
+        for_students.ALONE[words[0]](commands)
+        return parser
     for_students.add_to(commands)
     if find_spec("failslow.extras.commands.for_instructors"):
         from failslow.extras.commands import for_instructors

@@ -10,10 +10,8 @@ from failslow.base import console, parallel
 from failslow.base.console import FAILED, PASSED, SKIPPED
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.build.gtest import GradedTest, Options, Outcome
+from failslow.build.gtest import WROTE, GradedTest, Options, Outcome
 from failslow.build.recipe import OWN
-from failslow.extras.commands import slow
-from failslow.extras.replay import one_test
 from failslow.extras.shared import test_names
 from failslow.extras.shared.sims import Sims, sims_of
 from failslow.grade import last_steps, prerequisites
@@ -45,6 +43,8 @@ def run(
     if measured:
         if pattern or seeds:
             raise CannotDo("--slow measures the whole lab with one seed: it takes no FILTER")
+        from failslow.extras.commands import slow  # imports much that tests do not need
+
         return slow.run(kit, lab, directory)
     labs = load_labs(kit)
     wanted = _wanted(kit, labs.get(lab), pattern) if pattern else None
@@ -171,7 +171,7 @@ class _Printer:
         for failure in outcome.failures:
             out.print(_indented(failure), markup=False, soft_wrap=True)
         if outcome.said:
-            out.print(f"  {one_test.WROTE}", style="dim")
+            out.print(f"  {WROTE}", style="dim")
             out.print(_indented(outcome.said), markup=False, soft_wrap=True)
         if outcome.history:
             failure = "\n".join(outcome.failures)
