@@ -35,13 +35,17 @@ def _add_tour(commands: Commands) -> None:
 def _add_test(commands: Commands) -> None:
     from failslow.extras.commands import test
 
-    parser = add(commands, "test", "run a lab's public tests", test.run)
+    parser = add(commands, "test", "run a lab's public tests", test.run, test.Request)
     parser.add_argument("lab", metavar="LAB")
-    text = "a test, a suite, or a name with * (all tests)"
+    text = "a part, a test, a suite, or a name with * (all tests)"
     parser.add_argument("pattern", nargs="?", metavar="FILTER", help=text)
     parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
     text = "run each test with the seeds from 1 to N"
     parser.add_argument("--seeds", type=parsers.positive, metavar="N", help=text)
+    text = "print each failure whole (the first)"
+    parser.add_argument("--all", dest="all_whole", action="store_true", help=text)
+    text = "run again after each save, failed tests first"
+    parser.add_argument("--watch", dest="watches", action="store_true", help=text)
     text = "measure what slow replicas cost instead: one seed, 3 replicas, your own code"
     parser.add_argument("--slow", dest="measured", action="store_true", help=text)
 
