@@ -54,7 +54,9 @@ def test_the_output_does_not_depend_on_which_test_ends_first(
 ) -> None:
     out = expect(1, "test", "lab1", tree).out
 
-    def in_reverse(jobs: list[Any], work: Callable[[Any], Any], *more: Callable[..., object]) -> None:
+    def in_reverse(
+        jobs: list[Any], work: Callable[[Any], Any], *more: Callable[..., object]
+    ) -> None:
         for job in reversed(jobs):
             more[-1](job, work(job))
 

@@ -70,4 +70,5 @@ def _times(directories: Sequence[Path]) -> Times:
 
 def _up_to_second(detail: str) -> str:
     errors = [found.start() for found in AN_ERROR.finditer(detail)]
-    return "\n".join(detail[: (errors[1:2] or [None])[0]].splitlines()[:ERROR_LINES_MAX])
+    first = detail[: errors[1]] if len(errors) > 1 else detail
+    return "\n".join(first.splitlines()[:ERROR_LINES_MAX])
