@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from failslow.base import yaml_file
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.lab.labs import load_labs
@@ -97,3 +98,15 @@ def test_refuses(kit: Kit, old: str, new: str, complaint: str) -> None:
     with pytest.raises(CannotDo, match=re.escape(complaint)) as refused:
         load_labs(kit)
     assert "lab.yaml" in str(refused.value)
+
+
+def test_a_valid_file_is_checked_once(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(yaml_file, "first_complaint", lambda *words: asked.append(words))
+    for _ in range(2):
+        load_labs(kit)
+        assert len(asked) == 2  # one for each lab
+    path = kit.labs / "lab1-quorum-event" / "lab.yaml"
+    path.write_text(path.read_text().replace("Votes", "Voters"))
+    load_labs(kit)
+    assert len(asked) == 3

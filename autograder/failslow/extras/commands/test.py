@@ -59,7 +59,7 @@ def run(kit: Kit, request: Request) -> int:
     labs = load_labs(kit)
     _wanted(kit, labs.get(request.lab), request.pattern)
     if not request.watches:
-        outcomes = _run_once(kit, request)
+        outcomes = _run_once(kit, labs, request)
         return 0 if all(outcome.passed for outcome in outcomes.values()) else 1
     return _watch(kit, labs, request)
 
@@ -69,7 +69,7 @@ def _watch(kit: Kit, labs: Labs, request: Request) -> int:
     collect(kit, labs, tree, request.lab)  # a tree without the lab ends here
 
     def run_again() -> None:
-        outcomes = _run_once(kit, request, failed)
+        outcomes = _run_once(kit, load_labs(kit), request, failed)
         failed[:] = [name for name, outcome in outcomes.items() if not outcome.passed]
 
     names = [each.directory for each in labs.closure(labs.get(request.lab))]
@@ -78,9 +78,11 @@ def _watch(kit: Kit, labs: Labs, request: Request) -> int:
     return 0
 
 
-def _run_once(kit: Kit, request: Request, first: Sequence[str] = ()) -> dict[str, Outcome]:
+def _run_once(
+    kit: Kit, labs: Labs, request: Request, first: Sequence[str] = ()
+) -> dict[str, Outcome]:
     """The outcome of each test. `first`: tests that run and are printed before others."""
-    labs, lab = load_labs(kit), request.lab
+    lab = request.lab
     wanted = _wanted(kit, labs.get(lab), request.pattern)
     submission = collect(kit, labs, request.directory or kit.labs, lab)
     suffix = f" {request.directory}" if request.directory else ""
