@@ -13,7 +13,6 @@ from typing import NoReturn
 from failslow.base import console, machine, process
 from failslow.base.errors import EXIT_INTERRUPTED, CannotDo
 from failslow.base.kit import Kit, this_kit
-from failslow.extras.commands import for_students
 from failslow.extras.commands.parsers import Command, Parser
 
 EXIT_CANNOT = 2
@@ -50,12 +49,16 @@ def _interrupt(number: int, frame: object) -> NoReturn:
 
 
 def _parser(words: Sequence[str]) -> Parser:
-    """Knows the command that a line begins with, or all commands."""
+    """Knows all commands, or `test` alone: the modules of all take longer than its own work."""
     parser = Parser(prog="kit", description="Failslow Labs: build, test, grade and check.")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
-    if words and words[0] in for_students.ALONE:
-        for_students.ALONE[words[0]](commands)
+    if [*words] == ["test"]:
+        from failslow.extras.commands import test
+
+        test.add_to(commands)
         return parser
+    from failslow.extras.commands import for_students
+
     for_students.add_to(commands)
     if find_spec("failslow.extras.commands.for_instructors"):
         from failslow.extras.commands import for_instructors

@@ -67,7 +67,7 @@ def configure(kit: Kit, preset: str = "release") -> None:
     CannotDo as `build`."""
     with _locked(kit, preset):
         if not _bring_up_to_date(kit, preset, ()):
-            _build(kit, preset, [TABLE], _configuring(preset))
+            _build(kit, preset, [TABLE], f"Configuring ({preset})")
 
 
 @contextmanager
@@ -107,7 +107,7 @@ def _has(kit: Kit, preset: str, definitions: Sequence[str]) -> bool:
 def _configure(kit: Kit, preset: str, definitions: Sequence[str]) -> None:
     recipe.ask(kit.preset(preset))
     argv = ["cmake", "--preset", preset, *(f"-D{definition}" for definition in definitions)]
-    with console.progress(_configuring(preset)):
+    with console.progress(f"Configuring ({preset})"):
         done = process.run(argv, cwd=kit.root, merge_errors=True)
     if done.exit_code != 0:
         # CMake keeps an option that it could not follow: each later build would fail, too.
@@ -117,10 +117,6 @@ def _configure(kit: Kit, preset: str, definitions: Sequence[str]) -> None:
     ninja = kit.preset(preset) / TABLE
     if ninja.is_file():
         ninja.touch()
-
-
-def _configuring(preset: str) -> str:
-    return f"Configuring ({preset})"
 
 
 def _build(kit: Kit, preset: str, targets: Sequence[str], title: str) -> None:

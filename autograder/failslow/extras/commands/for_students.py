@@ -1,58 +1,50 @@
-"""The commands of students. A student's kit has no others.
+"""The commands of students. A student's kit has no others."""
 
-A command's module is imported with its parser: `kit test` starts in half the time that all need.
-"""
-
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.extras.commands import parsers
+from failslow.extras.commands import (
+    debug,
+    doctor,
+    explore,
+    parsers,
+    replay,
+    replay_measured,
+    submit,
+    test,
+    tour,
+)
 from failslow.extras.commands.parsers import Commands, add
 
 
 def add_to(commands: Commands) -> None:
-    for add_one in ALONE.values():
-        add_one(commands)
+    _add_tour(commands)
+    test.add_to(commands)
+    _add_replay(commands)
+    _add_debug(commands)
+    _add_explore(commands)
+    _add_submit(commands)
     if find_spec("failslow.extras.commands.diagnose"):
         _add_diagnose(commands)
     if find_spec("failslow.extras.commands.cluster"):
         _add_clusters(commands)
     else:
         _add_no_clusters(commands)
+    text = "install the packages that commands need, and nothing else"
+    add(commands, "install", text, _install)
+    add(commands, "doctor", "list installed and missing packages", doctor.run)
 
 
 def _add_tour(commands: Commands) -> None:
-    from failslow.extras.commands import tour
-
     parser = add(commands, "tour", "run the handbook's example, and draw it: lab 0", tour.run)
     parser.add_argument("test", metavar="TEST", nargs="?", help="prints and draws this one")
     parser.add_argument("--out", type=Path, default=Path("out"), help="for replay.html (out)")
 
 
-def _add_test(commands: Commands) -> None:
-    from failslow.extras.commands import test
-
-    parser = add(commands, "test", "run a lab's public tests", test.run, test.Request)
-    parser.add_argument("lab", metavar="LAB")
-    text = "a part, a test, a suite, or a name with * (all tests)"
-    parser.add_argument("pattern", nargs="?", metavar="FILTER", help=text)
-    parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
-    text = "run each test with the seeds from 1 to N"
-    parser.add_argument("--seeds", type=parsers.positive, metavar="N", help=text)
-    text = "print each failure whole (the first)"
-    parser.add_argument("--all", dest="all_whole", action="store_true", help=text)
-    text = "run again after each save, failed tests first"
-    parser.add_argument("--watch", dest="watches", action="store_true", help=text)
-    text = "measure what slow replicas cost instead: one seed, 3 replicas, your own code"
-    parser.add_argument("--slow", dest="measured", action="store_true", help=text)
-
-
 def _add_replay(commands: Commands) -> None:
-    from failslow.extras.commands import replay, replay_measured
-
     parser = add(
         commands,
         "replay",
@@ -71,8 +63,6 @@ def _add_replay(commands: Commands) -> None:
 
 
 def _add_debug(commands: Commands) -> None:
-    from failslow.extras.commands import debug
-
     parser = add(
         commands, "debug", "run one test in gdb, or under the sanitizers", debug.run, debug.Options
     )
@@ -89,8 +79,6 @@ def _add_debug(commands: Commands) -> None:
 
 
 def _add_explore(commands: Commands) -> None:
-    from failslow.extras.commands import explore
-
     text = "run a small world under every schedule with a few deviations"
     parser = add(commands, "explore", text, explore.run)
     parser.add_argument("lab", metavar="LAB")
@@ -107,25 +95,12 @@ def _add_explore(commands: Commands) -> None:
 
 
 def _add_submit(commands: Commands) -> None:
-    from failslow.extras.commands import submit
-
     parser = add(commands, "submit", "make the file that you hand in", submit.run)
     text = "this lab, and the labs that it needs (all)"
     parser.add_argument("lab", nargs="?", metavar="LAB", help=text)
     parser.add_argument(
         "--out", type=Path, default=submit.OUT, metavar="FILE.zip", help=f"({submit.OUT})"
     )
-
-
-def _add_install(commands: Commands) -> None:
-    text = "install the packages that commands need, and nothing else"
-    add(commands, "install", text, _install)
-
-
-def _add_doctor(commands: Commands) -> None:
-    from failslow.extras.commands import doctor
-
-    add(commands, "doctor", "list installed and missing packages", doctor.run)
 
 
 def _add_diagnose(commands: Commands) -> None:
@@ -162,16 +137,3 @@ def _no_clusters(kit: Kit, words: Sequence[str]) -> int:
 def _install(kit: Kit) -> int:
     """The script `kit` has done it: no command runs before that."""
     return 0
-
-
-ALONE: dict[str, Callable[[Commands], None]] = {
-    "tour": _add_tour,
-    "test": _add_test,
-    "replay": _add_replay,
-    "debug": _add_debug,
-    "explore": _add_explore,
-    "submit": _add_submit,
-    "install": _add_install,
-    "doctor": _add_doctor,
-}
-"""Commands that every kit has, and that nothing else changes."""

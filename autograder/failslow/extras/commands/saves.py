@@ -5,10 +5,10 @@ changes of the machine around them: looking works with all.
 """
 
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from time import sleep
 
@@ -19,56 +19,38 @@ LOOK_EVERY_S = 0.05
 SAVED = (".cc", ".cpp", ".h", ".txt", ".yaml")
 """Editors' own files beside a source end otherwise."""
 WAITS = "waits for a save; Ctrl-C ends"
-AN_ERROR = re.compile(r"^.*(?:error:|undefined reference|multiple definition)", re.M)
 ERROR_LINES_MAX = 12
-
-Times = dict[Path, tuple[int, int, int]]
+"""Of the compiler's output: its first error, and what leads to it."""
 
 
 def watch(directories: Sequence[Path], run: Callable[[], None]) -> None:
     """Runs it at once, and after each save below the directories; returns at an interrupt. One
-    more run follows a save during a run. What cannot be done is printed, up to a second error of
-    the compiler."""
+    more run follows a save during a run. What cannot be done is printed."""
     try:
         while True:
-            before = _times(directories)
+            before = now = _times(directories)
             console.stdout().clear()
             try:
                 run()
             except CannotDo as error:
-                console.error(str(error), _up_to_second(error.detail))
-                console.note(f"({WAITS})")
-            _wait(directories, before)
+                first = error.detail.splitlines()[:ERROR_LINES_MAX]
+                console.error(str(error), "\n".join([*first, f"({WAITS})"]))
+            last = now
+            while now == before or now != last:  # until there is a save, and it has ended
+                sleep(LOOK_EVERY_S)
+                last, now = now, _times(directories)
     except KeyboardInterrupt:
         process.stop_all()
         if sys.stdout.isatty():
             print()  # behind the terminal's ^C
 
 
-def _wait(directories: Sequence[Path], before: Times) -> None:
-    """Returns when files differ from `before`, and no save is under way."""
-    last = before
-    while True:
-        sleep(LOOK_EVERY_S)
-        now = _times(directories)
-        if now == last != before:
-            return
-        last = now
-
-
-def _times(directories: Sequence[Path]) -> Times:
+def _times(directories: Sequence[Path]) -> dict[Path, tuple[int, int, int]]:
     """What a save changes, by the files' paths."""
-    found: Times = {}
-    for directory in directories:
-        for place, _, names in os.walk(directory):
-            for path in (Path(place, name) for name in names if name.endswith(SAVED)):
-                with suppress(OSError):
-                    status = path.stat()
-                    found[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
+    found = {}
+    for place, _, names in chain.from_iterable(map(os.walk, directories)):
+        for path in (Path(place, name) for name in names if name.endswith(SAVED)):
+            with suppress(OSError):
+                status = path.stat()
+                found[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
     return found
-
-
-def _up_to_second(detail: str) -> str:
-    errors = [found.start() for found in AN_ERROR.finditer(detail)]
-    first = detail[: errors[1]] if len(errors) > 1 else detail
-    return "\n".join(first.splitlines()[:ERROR_LINES_MAX])

@@ -13,7 +13,8 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build.gtest import WROTE, GradedTest, Options, Outcome
 from failslow.build.recipe import OWN
-from failslow.extras.commands import saves
+from failslow.extras.commands import parsers, saves
+from failslow.extras.commands.parsers import Commands, add
 from failslow.extras.shared import test_names
 from failslow.extras.shared.sims import Sims, sims_of
 from failslow.grade import last_steps, prerequisites
@@ -42,6 +43,22 @@ class Request:
     watches: bool = False
 
 
+def add_to(commands: Commands) -> None:
+    parser = add(commands, "test", "run a lab's public tests", run, Request)
+    parser.add_argument("lab", metavar="LAB")
+    text = "a part, a test, a suite, or a name with * (all tests)"
+    parser.add_argument("pattern", nargs="?", metavar="FILTER", help=text)
+    parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
+    text = "run each test with the seeds from 1 to N"
+    parser.add_argument("--seeds", type=parsers.positive, metavar="N", help=text)
+    text = "print each failure whole (the first)"
+    parser.add_argument("--all", dest="all_whole", action="store_true", help=text)
+    text = "run again after each save, failed tests first"
+    parser.add_argument("--watch", dest="watches", action="store_true", help=text)
+    text = "measure what slow replicas cost instead: one seed, 3 replicas, your own code"
+    parser.add_argument("--slow", dest="measured", action="store_true", help=text)
+
+
 def run(kit: Kit, request: Request) -> int:
     """0 when all pass, 1 when one fails; CannotDo for a pattern that names no test. With `watches`
     0 after an interrupt."""
@@ -49,10 +66,7 @@ def run(kit: Kit, request: Request) -> int:
         request = replace(request, directory=Path(request.pattern), pattern=None)
     if request.measured:
         if request.pattern or request.seeds or request.watches:
-            raise CannotDo(
-                "--slow measures the whole lab once, with one seed: it takes no FILTER, no --seeds"
-                " and no --watch"
-            )
+            raise CannotDo("--slow measures the whole lab once: no FILTER, --seeds or --watch")
         from failslow.extras.commands import slow  # imports much that tests do not need
 
         return slow.run(kit, request.lab, request.directory)
