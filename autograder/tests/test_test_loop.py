@@ -105,8 +105,3 @@ def test_another_run_follows_a_save_during_a_run(tmp_path: Path, looks: Looks) -
     looks += [nothing, nothing, (tmp_path / "raft.cc~").touch, nothing]
     saves.watch([tmp_path], run)
     assert found == ["first", "other"]
-
-
-@pytest.mark.parametrize("words", [["--seeds", 2], ["--watch"], ["Quorum"]])
-def test_a_measurement_takes_nothing_of_a_test(expect: Expect, words: list[object]) -> None:
-    assert "--slow measures" in expect(2, "test", "lab1", "--slow", *words).reason
