@@ -5,6 +5,7 @@ changes of the machine around them: looking works with all.
 """
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -19,13 +20,13 @@ LOOK_EVERY_S = 0.05
 SAVED = (".cc", ".cpp", ".h", ".txt", ".yaml")
 """Editors' own files beside a source end otherwise."""
 WAITS = "waits for a save; Ctrl-C ends"
-ERROR_LINES_MAX = 12
-"""Of the compiler's output: its first error, and what leads to it."""
+AN_ERROR = re.compile(r"\n(?=.*error:)")
 
 
 def watch(directories: Sequence[Path], run: Callable[[], None]) -> None:
     """Runs it at once, and after each save below the directories; returns at an interrupt. One
-    more run follows a save during a run. What cannot be done is printed."""
+    more run follows a save during a run. What cannot be done is printed, with the first
+    error alone."""
     try:
         while True:
             before = now = _times(directories)
@@ -33,8 +34,9 @@ def watch(directories: Sequence[Path], run: Callable[[], None]) -> None:
             try:
                 run()
             except CannotDo as error:
-                first = error.detail.splitlines()[:ERROR_LINES_MAX]
-                console.error(str(error), "\n".join([*first, f"({WAITS})"]))
+                up_to_each = AN_ERROR.split(error.detail.rstrip())
+                first = up_to_each[: 1 if "error:" in up_to_each[0] else 2]
+                console.error(str(error), "\n".join(filter(None, [*first, f"({WAITS})"])))
             last = now
             while now == before or now != last:  # until there is a save, and it has ended
                 sleep(LOOK_EVERY_S)
