@@ -57,8 +57,10 @@ def is_built_for_grading(kit: Kit, lab: Lab) -> bool:
     """Whether `build_for_grading` has nothing to do. Builds nothing."""
     if _needs_configure(kit, "release"):
         return False
-    argv = ["ninja", "-C", str(kit.preset("release")), "-n", f"{lab.id}{OF_ONE_LAB}"]
-    done = process.run(argv)
+    # A dry run ends with the step that renews the table: a table that includes it has no such step.
+    build = kit.preset("release")
+    (build / "dry.ninja").write_text(f"include {TABLE}\n", encoding="utf-8")
+    done = process.run(["ninja", "-C", build, "-f", "dry.ninja", "-n", f"{lab.id}{OF_ONE_LAB}"])
     return done.exit_code == 0 and NOTHING_TO_DO in done.output
 
 
