@@ -1,7 +1,7 @@
 """`kit test`: runs a lab's public tests in simulation, and explains failures to the student."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -71,20 +71,21 @@ def run(kit: Kit, request: Request) -> int:
 
         return slow.run(kit, request.lab, request.directory)
     labs = load_labs(kit)
-    _wanted(kit, labs.get(request.lab), request.pattern)
-    if not request.watches:
-        outcomes = _run_once(kit, labs, request)
-        return 0 if all(outcome.passed for outcome in outcomes.values()) else 1
-    return _watch(kit, labs, request)
+    if request.watches:
+        return _watch(kit, labs, request)
+    outcomes = _run_once(kit, labs, request)
+    return 0 if all(outcome.passed for outcome in outcomes.values()) else 1
 
 
 def _watch(kit: Kit, labs: Labs, request: Request) -> int:
     tree, failed = request.directory or kit.labs, list[str]()
-    collect(kit, labs, tree, request.lab)  # a tree without the lab ends here
+    # A wrong word ends here, and waits for no save.
+    _wanted(kit, labs.get(request.lab), request.pattern)
+    collect(kit, labs, tree, request.lab)
 
     def run_again() -> None:
         outcomes = _run_once(kit, load_labs(kit), request, failed)
-        failed[:] = [name for name, outcome in outcomes.items() if not outcome.passed]
+        failed[:] = [test.name for test, outcome in outcomes.items() if not outcome.passed]
 
     names = [each.directory for each in labs.closure(labs.get(request.lab))]
     roots = {root_of(tree, labs), kit.labs}
@@ -94,8 +95,8 @@ def _watch(kit: Kit, labs: Labs, request: Request) -> int:
 
 def _run_once(
     kit: Kit, labs: Labs, request: Request, first: Sequence[str] = ()
-) -> dict[str, Outcome]:
-    """The outcome of each test. `first`: tests that run and are printed before others."""
+) -> dict[GradedTest, Outcome]:
+    """`first`: names of tests that run and are printed before others."""
     lab = request.lab
     wanted = _wanted(kit, labs.get(lab), request.pattern)
     submission = collect(kit, labs, request.directory or kit.labs, lab)
@@ -113,13 +114,14 @@ def _run_once(
     with console.progress(f"Testing {lab}") as advance:
         testing = _Testing(sims, request.seeds, printer, advance)
         outcomes = [*prerequisites.run(sims.lab, public, testing.run_all), *testing.run_all(own)]
-    for test, outcome in zip([*public, *own], outcomes, strict=True):
+    found = dict(zip([*public, *own], outcomes, strict=True))
+    for test, outcome in found.items():
         if outcome.skipped_because:
             printer.outcome(test, outcome)
     if request.watches and all(outcome.passed for outcome in outcomes):
         console.stdout().clear()
-    printer.counts(outcomes[: len(public)], outcomes[len(public) :])
-    return {test.name: each for test, each in zip([*public, *own], outcomes, strict=True)}
+    printer.counts(found)
+    return found
 
 
 def _print_remarks(kit: Kit, labs: Labs, lab: Lab, submission: Submission) -> bool:
@@ -209,24 +211,26 @@ class _Printer:
     is_explained: bool = False
 
     def outcome(self, test: GradedTest, outcome: Outcome) -> None:
-        if outcome.passed:
-            if not self.request.watches:
-                self._line(PASSED, test.name, test.description)
-        elif outcome.skipped_because:
-            self._line(SKIPPED, test.name, outcome.skipped_because)
-        elif self.brief or (self.is_explained and not self.request.all_whole):
+        if outcome.passed and self.request.watches:
+            return
+        verdict = PASSED if outcome.passed else SKIPPED if outcome.skipped_because else FAILED
+        text = outcome.skipped_because or test.description
+        line = f"{verdict} [bold]{escape(test.name)}[/bold] {escape(text)}"
+        console.stdout().print(line, soft_wrap=True)
+        if outcome.passed or outcome.skipped_because:
+            return
+        if self.brief or (self.is_explained and not self.request.all_whole):
             self.in_short += 1
-            self._line(FAILED, test.name, test.description)
-        else:
-            self.is_explained = True
-            self._line(FAILED, test.name, test.description)
-            self._explain(test, outcome)
+            return
+        self.is_explained = True
+        self._explain(test, outcome)
 
-    def counts(self, public: Sequence[Outcome], own: Sequence[Outcome]) -> None:
+    def counts(self, outcomes: Mapping[GradedTest, Outcome]) -> None:
+        kinds = ["own" if is_own(test) else "public" for test in outcomes]
+        passed = [kind for kind, each in zip(kinds, outcomes.values(), strict=True) if each.passed]
         counts = [
-            f"{sum(outcome.passed for outcome in some)} of {len(some)} {words} tests passed"
-            for some, words in ((public, "public"), (own, "own"))
-            if some
+            f"{passed.count(kind)} of {kinds.count(kind)} {kind} tests passed"
+            for kind in dict.fromkeys(kinds)
         ]
         each = f", each with {self.request.seeds} seeds" if self.request.seeds else ""
         lines = [f"{', '.join(counts)}{each}"]
@@ -237,11 +241,6 @@ class _Printer:
         if self.request.watches:
             lines[-1] += f" ({saves.WAITS})"
         console.stdout().print("\n".join(lines), markup=False, soft_wrap=True)
-
-    @staticmethod
-    def _line(verdict: str, name: str, text: str) -> None:
-        line = f"{verdict} [bold]{escape(name)}[/bold] {escape(text)}"
-        console.stdout().print(line, soft_wrap=True)
 
     def _explain(self, test: GradedTest, outcome: Outcome) -> None:
         out = console.stdout()
