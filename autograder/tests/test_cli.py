@@ -96,7 +96,8 @@ def sources(kit: Kit) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "count"), [("Quorum.Late", 1), ("Quorum", 2), ("Quorum.*", 2), ("*.V*", 1)]
+    ("pattern", "count"),
+    [("Quorum.Late", 1), ("Quorum", 2), ("Quorum.*", 2), ("*.V*", 1), ("A", 2)],
 )
 def test_a_filter_chooses_tests(
     expect: Expect, mine: Mine, sources: None, pattern: str, count: int
@@ -109,13 +110,13 @@ def test_a_filter_chooses_tests(
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("Quorum.Lat", "did you mean 'Quorum.Late'?"),
+        ("Quorum.Lat", "did you mean 'Quorum.Late' or 'Quorum.Votes'?"),
         ("quorum.late", "did you mean 'Quorum.Late'?"),
         ("Votes", "did you mean 'Quorum.Votes'?"),
         ("Quorom", "did you mean 'Quorum'?"),
         ("quorum.*", "did you mean 'Quorum'?"),
-        ("Xyz", "it has Quorum.Votes, Quorum.Late"),
-        ("Secret.Nestin", "it has Quorum.Votes, Quorum.Late"),
+        ("Xyz", "it has Quorum, a"),
+        ("Secret.Nestin", "it has Quorum, a"),
     ],
 )
 def test_a_misspelt_test_is_refused_before_compiling(

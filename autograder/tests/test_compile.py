@@ -11,7 +11,7 @@ from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit, this_kit
 from failslow.build import compile, sandbox
 from failslow.build.compile import build_submission, may_read_any_file
-from failslow.build.recipe import given, load_recipe
+from failslow.build.recipe import given, load_libraries, load_recipe
 from failslow.lab.labs import load_labs
 from failslow.lab.submission import collect
 from fakes import write_lab, write_reply, write_submission
@@ -164,7 +164,7 @@ def test_a_recipe_is_what_cmake_tells(kit: Kit) -> None:
     )
     assert given(kit, [target]) == ["lib/libgiven.a", "test.cc.o"]
     library = str(build_directory / "lib/libcontract.a")
-    assert recipe.libraries == {library: (str(kit.root / "contract.cc"),)}
+    assert load_libraries(kit) == {library: (str(kit.root / "contract.cc"),)}
 
 
 def test_an_unbuilt_kit_is_said_in_one_line(kit: Kit) -> None:

@@ -2,7 +2,9 @@
 
 import json
 import os
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -165,7 +167,22 @@ def test_clangd_learns_how_a_students_files_are_compiled(kit: Kit) -> None:
         f"-I{labs['lab2']}",
         f"-I{labs['lab1']}",
     ]
-    written = database.stat().st_mtime_ns
-    compile_database.write(kit, load_labs(kit), load_recipe(kit), "release")
-    compile_database.write(kit, load_labs(kit), load_recipe(kit), debug.DEBUG)
-    assert database.stat().st_mtime_ns == written
+
+
+def test_the_release_builds_commands_are_written_once_for_each_run_of_cmake(kit: Kit) -> None:
+    by_cmake = kit.preset("release") / compile_database.NAME
+    by_cmake.write_text("[]")
+    os.utime(by_cmake, (1, 1))
+
+    def written(flag: str, preset: str) -> str:
+        recipe = replace(load_recipe(kit), flags=(flag,))
+        compile_database.write(kit, load_labs(kit), recipe, preset)
+        return (kit.root / compile_database.NAME).read_text()
+
+    assert "--first" in written("--first", debug.DEBUG)
+    assert "--second" in written("--second", "release")
+    assert "--second" in written("--third", "release")
+    assert "--second" in written("--third", debug.DEBUG)
+    later = time.time() + 10
+    os.utime(by_cmake, (later, later))
+    assert "--fourth" in written("--fourth", "release")

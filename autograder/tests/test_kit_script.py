@@ -99,7 +99,7 @@ def write_script(path: Path, body: str) -> None:
 @pytest.fixture
 def complete(fresh: Path) -> Path:
     """A checkout with all that it needs. Its Python prints the words of a command."""
-    write_script(fresh / ".venv/bin/python", '[ "$1" = -c ] || echo "$@"')
+    write_script(fresh / ".venv/bin/python", '[ "$1" = -ISc ] || echo "$@"')
     requirements = (fresh / "autograder/requirements.txt").read_bytes()
     stamp = hashlib.sha256(requirements + f"{fresh}\n".encode()).hexdigest()
     (fresh / ".venv/.installed").write_text(f"{stamp}\n")

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from failslow.base import yaml_file
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.lab.labs import load_labs
@@ -97,3 +98,13 @@ def test_refuses(kit: Kit, old: str, new: str, complaint: str) -> None:
     with pytest.raises(CannotDo, match=re.escape(complaint)) as refused:
         load_labs(kit)
     assert "lab.yaml" in str(refused.value)
+
+
+def test_a_valid_file_is_checked_once(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(yaml_file, "first_complaint", lambda content, _: asked.append(content))
+    path = kit.labs / "lab1-quorum-event" / "lab.yaml"
+    for text, count in ((LAB1_YAML, 2), (LAB1_YAML, 2), (LAB1_YAML.replace("Votes", "Vote"), 3)):
+        path.write_text(text)
+        load_labs(kit)
+        assert len(asked) == count

@@ -101,6 +101,11 @@ class Kit:
         return self.build / "paces.json"
 
     @property
+    def valid_labs(self) -> Path:
+        """The digests of files that are a lab's: see yaml_file.py."""
+        return self.build / "valid-labs"
+
+    @property
     def submissions(self) -> Path:
         """Cache of built submissions, one directory per content key."""
         return self.build / "submissions"

@@ -14,6 +14,10 @@ from failslow.lab.labs import Lab
 
 NINJA_STEP = re.compile(r"^\[(\d+)/(\d+)\] (.*)")
 NOTHING_TO_DO = "ninja: no work to do."
+LOOKS_ROUND = "Re-checking globbed directories..."
+"""A step of every build, also if there is nothing to do."""
+TABLE = "build.ninja"
+"""CMake's table of targets: building it runs CMake if a file that CMake reads has changed."""
 TAIL_LINES = 40
 
 GRADING = "grading"
@@ -41,7 +45,7 @@ def build(
     """
     with _locked(kit, preset):
         _bring_up_to_date(kit, preset, definitions)
-        _build(kit, preset, targets, what or preset)
+        _build(kit, preset, targets, f"Building ({what or preset})")
 
 
 def build_for_grading(kit: Kit, lab: Lab) -> None:
@@ -53,16 +57,19 @@ def is_built_for_grading(kit: Kit, lab: Lab) -> bool:
     """Whether `build_for_grading` has nothing to do. Builds nothing."""
     if _needs_configure(kit, "release"):
         return False
-    argv = ["ninja", "-C", str(kit.preset("release")), "-n", f"{lab.id}{OF_ONE_LAB}"]
-    done = process.run(argv)
+    # A dry run ends with the step that renews the table: a table that includes it has no such step.
+    build = kit.preset("release")
+    (build / "dry.ninja").write_text(f"include {TABLE}\n", encoding="utf-8")
+    done = process.run(["ninja", "-C", build, "-f", "dry.ninja", "-n", f"{lab.id}{OF_ONE_LAB}"])
     return done.exit_code == 0 and NOTHING_TO_DO in done.output
 
 
 def configure(kit: Kit, preset: str = "release") -> None:
-    """Builds nothing, but lets recipe.py read CMake's description of the targets. CannotDo as
-    `build`."""
+    """Builds nothing, but lets recipe.py read CMake's description of the targets as they are now.
+    CannotDo as `build`."""
     with _locked(kit, preset):
-        _bring_up_to_date(kit, preset, ())
+        if not _bring_up_to_date(kit, preset, ()):
+            _build(kit, preset, [TABLE], f"Configuring ({preset})")
 
 
 @contextmanager
@@ -74,14 +81,17 @@ def _locked(kit: Kit, preset: str) -> Iterator[None]:
         yield
 
 
-def _bring_up_to_date(kit: Kit, preset: str, definitions: Sequence[str]) -> None:
-    if _needs_configure(kit, preset) or not _has(kit, preset, definitions):
-        _configure(kit, preset, definitions)
+def _bring_up_to_date(kit: Kit, preset: str, definitions: Sequence[str]) -> bool:
+    """Whether CMake has run. Ninja runs it for the files that CMake reads."""
+    if not _needs_configure(kit, preset) and _has(kit, preset, definitions):
+        return False
+    _configure(kit, preset, definitions)
+    return True
 
 
 def _needs_configure(kit: Kit, preset: str) -> bool:
     """Ninja re-runs CMake for CMakeLists.txt, but does not know of the presets file."""
-    ninja, presets = kit.preset(preset) / "build.ninja", kit.root / "CMakePresets.json"
+    ninja, presets = kit.preset(preset) / TABLE, kit.root / "CMakePresets.json"
     if not presets.is_file():
         raise CannotDo(f"{kit.root} has no CMakePresets.json: not a checkout of the kit")
     if not ninja.is_file() or not recipe.is_answered(kit.preset(preset)):
@@ -106,28 +116,27 @@ def _configure(kit: Kit, preset: str, definitions: Sequence[str]) -> None:
         off = [f"-D{definition.partition('=')[0]}=OFF" for definition in definitions]
         process.run(["cmake", "--preset", preset, *off], cwd=kit.root)
         raise CannotDo(f"cmake could not configure the {preset} build", _tail(done.output))
-    ninja = kit.preset(preset) / "build.ninja"
+    ninja = kit.preset(preset) / TABLE
     if ninja.is_file():
         ninja.touch()
 
 
-def _build(kit: Kit, preset: str, targets: Sequence[str], what: str) -> None:
+def _build(kit: Kit, preset: str, targets: Sequence[str], title: str) -> None:
     argv = ["cmake", "--build", "--preset", preset]
     if "CMAKE_BUILD_PARALLEL_LEVEL" not in os.environ:  # somebody may know better
         argv += ["--parallel", str(machine.jobs())]
     argv += ["--target", *targets] if targets else []
     output: list[str] = []
     lines = process.lines(argv, cwd=kit.root, env={"NINJA_STATUS": "[%f/%t] "})
-    title = f"Building ({what})"
     with console.progress(title, kit.paces, even_if_empty=False) as advance, closing(lines):
         for item in lines:
             if isinstance(item, int):
                 exit_code = item
-            elif step := NINJA_STEP.match(item):
+                continue
+            output.append(item)
+            step = NINJA_STEP.match(item)
+            if step and step[3] != LOOKS_ROUND:
                 advance(int(step[1]), int(step[2]), step[3].rsplit("/", 1)[-1])
-                output.append(item)
-            else:
-                output.append(item)
         if exit_code != 0:
             text = "\n".join(_without_steps(output))
             raise CannotDo(f"the {preset} build of the kit failed", _tail(text))

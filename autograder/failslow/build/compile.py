@@ -529,8 +529,9 @@ def _read(path: Path) -> bytes:
 
 
 def _kit_files(targets: list[Target]) -> set[Path]:
-    """The kit's own sources and libraries that go into the targets."""
+    """The kit's own sources, the headers beside them, and the libraries of the targets."""
     files = {Path(source) for target in targets for source in target.sources}
+    files |= {header for source in files for header in source.parent.glob("*.h")}
     for target in targets:
         files |= {Path(word) for word in target.link if word.endswith((".a", ".o", ".so"))}
     return files

@@ -15,7 +15,7 @@ from pathlib import Path
 from failslow.base import atomic, cache
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.build.recipe import Program, Recipe
+from failslow.build.recipe import Program, Recipe, load_libraries
 from failslow.lab.mutants import GIVEN, Mutant, apply, load_mutant, patches, split
 
 KEPT = 16
@@ -54,7 +54,8 @@ def recipe_with(kit: Kit, mutant: GivenMutant, recipe: Recipe) -> Recipe:
     directories = _changed_directories(mutant)
     copy = _patched_copy(kit, mutant, directories)
     moved = {kit.root / name: copy / name for name in directories}
-    programs = {name: _with(each, recipe, moved) for name, each in recipe.programs.items()}
+    made_of = load_libraries(kit)
+    programs = {name: _with(each, made_of, moved) for name, each in recipe.programs.items()}
     flags = tuple(_moved_flag(flag, moved) for flag in recipe.flags)
     return replace(recipe, flags=flags, programs=programs)
 
@@ -82,13 +83,15 @@ def _patched_copy(kit: Kit, mutant: GivenMutant, directories: list[str]) -> Path
     return final
 
 
-def _with(program: Program, recipe: Recipe, moved: Mapping[Path, Path]) -> Program:
+def _with(
+    program: Program, made_of: Mapping[str, tuple[str, ...]], moved: Mapping[Path, Path]
+) -> Program:
     """A library that is made of changed sources is replaced by them."""
     sources, link = [*program.sources], []
     for word in program.link:
-        made_of = recipe.libraries.get(word, ())
-        if any(Path(source).parent in moved for source in made_of):
-            sources += made_of
+        theirs = made_of.get(word, ())
+        if any(Path(source).parent in moved for source in theirs):
+            sources += theirs
         else:
             link.append(word)
     return Program(

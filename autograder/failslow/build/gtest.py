@@ -16,6 +16,8 @@ from failslow.build import assertions
 TEST_TIMEOUT_S = 120.0
 LIST_TIMEOUT_S = 30.0
 SAID_MAX = 4000
+WROTE = "The run printed:"
+"""A title for what a test's process wrote (`Outcome.said`)."""
 
 _RULE = re.compile(r"\(([^()]+)\)$")
 _PART = re.compile(r"\(the rules of part (\w+)\)$")

@@ -5,10 +5,11 @@ builds these targets; its reply says which given sources and which libraries the
 """
 
 import json
+import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from failslow.lab.submission import SOURCES
 API = Path(".cmake/api/v1")
 CLIENT = "client-kit"
 QUERIES = ("codemodel-v2", "toolchains-v1")
+
+QUOTING = re.compile(r"['\"\\]")
 
 FLAGS = "submission"
 """The target whose compile options are a submission's."""
@@ -78,14 +81,12 @@ class Library:
 @dataclass(frozen=True)
 class Recipe:
     """Recipe to compile against this kit. `programs`: by name, as in `Target`. `public_tests`: the
-    sources of all labs' public tests. `libraries`: the sources of the kit's own, by the words that
-    link them."""
+    sources of all labs' public tests."""
 
     compiler: str
     flags: tuple[str, ...]
     programs: dict[str, Program]
     public_tests: frozenset[Path] = frozenset()
-    libraries: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def replica(self, lab: Lab) -> Target:
         return self._target(f"{lab.id}_replica", lab)
@@ -177,6 +178,13 @@ def load_library(kit: Kit, target: str, preset: str = "release") -> Library:
         return reply.library(target)
 
 
+def load_libraries(kit: Kit) -> dict[str, tuple[str, ...]]:
+    """The sources of the kit's own libraries, by the words that link them. CannotDo as
+    `load_recipe`."""
+    with _read(kit, "release") as reply:
+        return reply.libraries()
+
+
 @contextmanager
 def _read(kit: Kit, preset: str) -> Iterator["_Reply"]:
     build = kit.preset(preset)
@@ -214,7 +222,7 @@ class _Reply:
         tests = [self._load(file) for name, file in files.items() if name.endswith(PUBLIC_TESTS)]
         public = frozenset(Path(source) for each in tests for source in self._sources(each))
         flags = _flags(self._load(files[FLAGS]))
-        return Recipe(self._compiler(), flags, programs, public, self._libraries(files.values()))
+        return Recipe(self._compiler(), flags, programs, public)
 
     def _files(self) -> dict[str, str]:
         """The names of the targets' files."""
@@ -240,15 +248,15 @@ class _Reply:
         sources = [file for file in files if file.endswith(SOURCES)]
         link = [file for file in files if file.endswith(".o")]
         for fragment in target["link"]["commandFragments"]:
-            for word in shlex.split(fragment["fragment"]):
+            for word in _words(fragment["fragment"]):
                 is_file = fragment["role"] == "libraries" and not word.startswith("-")
                 link.append(str(Path(paths["build"]) / word) if is_file else word)
         groups = target.get("compileGroups", [])
         return Program(tuple(sources), tuple(link), _includes(groups[0]) if groups else ())
 
-    def _libraries(self, files: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    def libraries(self) -> dict[str, tuple[str, ...]]:
         build = Path(self._model["paths"]["build"])
-        targets = [self._load(file) for file in files]
+        targets = map(self._load, self._files().values())
         return {
             str(build / target["artifacts"][0]["path"]): tuple(
                 file for file in self._sources(target) if file.endswith(SOURCES)
@@ -262,12 +270,17 @@ class _Reply:
         return [str(root / source["path"]) for source in target["sources"]]
 
 
+def _words(text: str) -> list[str]:
+    """The words of a command. `shlex` takes a tenth of a second for those of all programs."""
+    return shlex.split(text) if QUOTING.search(text) else text.split()
+
+
 def _flags(target: dict[str, Any]) -> tuple[str, ...]:
     group = target["compileGroups"][0]
     flags = [
         word
         for fragment in group["compileCommandFragments"]
-        for word in shlex.split(fragment["fragment"])
+        for word in _words(fragment["fragment"])
     ]
     flags += [f"-D{each['define']}" for each in group.get("defines", [])]
     return (*flags, *_includes(group))

@@ -202,7 +202,9 @@ def load_labs(kit: Kit) -> Labs:
     paths = sorted(kit.labs.glob("*/lab.yaml"))
     if not paths:
         raise CannotDo(f"no lab.yaml under {kit.labs}")
-    labs = sorted((_load_lab(path) for path in paths), key=lambda lab: id_order(lab.id))
+    labs = sorted(
+        (_load_lab(path, kit.valid_labs) for path in paths), key=lambda lab: id_order(lab.id)
+    )
     by_id = {lab.id: lab for lab in labs}
     if len(by_id) < len(labs):
         raise CannotDo(f"two labs under {kit.labs} have the same id")
@@ -211,8 +213,8 @@ def load_labs(kit: Kit) -> Labs:
     return Labs(by_id)
 
 
-def _load_lab(path: Path) -> Lab:
-    content = yaml_file.load(path, "lab")
+def _load_lab(path: Path, valid: Path) -> Lab:
+    content = yaml_file.load(path, "lab", valid)
     if content["directory"] != path.parent.name:
         raise CannotDo(f"{path}: directory: '{content['directory']}' is not where the file is")
     if content["id"] != id_in(path.parent.name):

@@ -24,7 +24,7 @@ from failslow.extras.commands.parsers import Commands, add
 
 def add_to(commands: Commands) -> None:
     _add_tour(commands)
-    _add_test(commands)
+    test.add_to(commands)
     _add_replay(commands)
     _add_debug(commands)
     _add_explore(commands)
@@ -45,18 +45,6 @@ def _add_tour(commands: Commands) -> None:
     parser = add(commands, "tour", "run the handbook's example, and draw it: lab 0", tour.run)
     parser.add_argument("test", metavar="TEST", nargs="?", help="prints and draws this one")
     parser.add_argument("--out", type=Path, default=Path("out"), help="for replay.html (out)")
-
-
-def _add_test(commands: Commands) -> None:
-    parser = add(commands, "test", "run a lab's public tests", test.run)
-    parser.add_argument("lab", metavar="LAB")
-    text = "a test, a suite, or a name with * (all tests)"
-    parser.add_argument("pattern", nargs="?", metavar="FILTER", help=text)
-    parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
-    text = "run each test with the seeds from 1 to N"
-    parser.add_argument("--seeds", type=parsers.positive, metavar="N", help=text)
-    text = "measure what slow replicas cost instead: one seed, 3 replicas, your own code"
-    parser.add_argument("--slow", dest="measured", action="store_true", help=text)
 
 
 def _add_replay(commands: Commands) -> None:

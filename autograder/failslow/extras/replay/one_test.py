@@ -6,7 +6,7 @@ from pathlib import Path
 
 from failslow.base import atomic, console, printable
 from failslow.base.kit import Kit
-from failslow.build.gtest import GradedTest, Outcome
+from failslow.build.gtest import WROTE, GradedTest, Outcome
 from failslow.extras.replay import (
     explanation,
     field_names,
@@ -23,7 +23,6 @@ from failslow.extras.shared.solution import submission_in
 from failslow.lab.labs import Lanes, load_labs
 from failslow.lab.shown import Shown
 
-WROTE = "The run printed:"
 PAGE = "replay.html"
 TRACE = "replay.trace.json.gz"
 

@@ -5,6 +5,7 @@ write, and the given sources around them.
 """
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -25,19 +26,24 @@ Entry = dict[str, Any]
 
 
 def write(kit: Kit, labs: Labs, recipe: Recipe, preset: str) -> None:
-    """Writes the file unless it is up to date, or of the release build and this is another one.
+    """Writes the file unless it is of the release build and this is another one, or newer than
+    CMake's own: each run of CMake writes that.
 
     Requires: the recipe is the preset's.
     """
     path = kit.root / NAME
-    if preset != "release" and path.is_file():
+    if path.is_file() and (preset != "release" or _is_newer(path, kit.preset(preset) / NAME)):
         return
     entries: dict[str, Entry] = {}
     for entry in [*_of_labs(kit, labs, recipe), *of_cmake(kit.preset(preset))]:
         entries.setdefault(entry["file"], entry)
-    text = json.dumps([*entries.values()], indent=1) + "\n"
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        atomic.write_text(path, text)
+    atomic.write_text(path, json.dumps([*entries.values()], indent=1) + "\n")
+    if preset != "release":
+        os.utime(path, (0, 0))  # the release build's replaces it
+
+
+def _is_newer(path: Path, other: Path) -> bool:
+    return other.is_file() and path.stat().st_mtime > other.stat().st_mtime
 
 
 def _of_labs(kit: Kit, labs: Labs, recipe: Recipe) -> Iterator[Entry]:

@@ -12,7 +12,7 @@ from failslow.build import cmake, crash_stack, gtest
 from failslow.build.compile import Options as BuildOptions
 from failslow.build.compile import build_submission
 from failslow.build.gtest import Crashed, GradedTest, Options, Outcome
-from failslow.build.recipe import EXPLORE, MEASURED, check_given, given, load_recipe
+from failslow.build.recipe import EXPLORE, MEASURED, Target, check_given, given, load_recipe
 from failslow.extras.shared import compile_database, test_names
 from failslow.lab.labs import Lab, Labs
 from failslow.lab.submission import Submission
@@ -20,6 +20,11 @@ from failslow.lab.submission import Submission
 QUICK = {"release": ("-O1",)}
 """Flags for the student's sources, by preset. They compile in two thirds of the time of -O2, and
 tests run in virtual time."""
+
+
+LINKERS = {"/usr/libexec/mold/ld": "-B/usr/libexec/mold", "/usr/bin/ld.gold": "-fuse-ld=gold"}
+"""Linkers that take a tenth and half of the usual one's time, and the words that choose them. The
+directory serves each compiler; gcc 11 has no word for mold."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +75,18 @@ def sims_of(
         return Sims(lab, {})
     check_given(kit, [*targets.values()])
     cmake.build(kit, preset, given(kit, [*targets.values()], preset))
-    recipe = replace(recipe, flags=(*recipe.flags, *QUICK.get(preset, ())))
+    if preset in QUICK:
+        recipe = replace(recipe, flags=(*recipe.flags, *QUICK[preset]))
+        targets = {name: _quickly_linked(target) for name, target in targets.items()}
     quick = BuildOptions(precompiles=True)
     programs = build_submission(kit, labs, submission, recipe, [*targets.values()], quick)
     binaries = {suite: programs / target.name for suite, target in targets.items()}
     return Sims(lab, binaries, headers_of(kit, labs, lab))
+
+
+def _quickly_linked(target: Target) -> Target:
+    words = [words for path, words in LINKERS.items() if Path(path).exists()]
+    return replace(target, link=(*target.link, *words[:1]))
 
 
 def find(
