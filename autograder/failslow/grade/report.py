@@ -1,6 +1,7 @@
 """Prints a grade as tables."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from rich import box
 from rich.console import Console
@@ -35,8 +36,9 @@ COLUMNS = (
     "vs\ndead",
     "spare",
 )
-PARTS_FRAME = 6
-"""Lines of the table of parts that are no part."""
+MADE, PLANNED = attrgetter("made"), attrgetter("planned")
+PARTS_FRAME = 7
+"""Lines of the table of parts, and of what follows it, that are no part."""
 
 
 def print_lab(console: Console, lab: LabGrade, verbose: bool) -> None:
@@ -54,6 +56,9 @@ def print_lab(console: Console, lab: LabGrade, verbose: bool) -> None:
     elif lost:
         losses.print_brief(console, lost, reserved=parts.row_count + PARTS_FRAME)
     console.print(parts)
+    if lab.measurement:
+        made, planned = (sum(map(count, lab.measurement.rows)) for count in (MADE, PLANNED))
+        console.print(f"{made} of {planned} measured runs decided their rows.", style="dim")
 
 
 def print_score(console: Console, grade: Grade) -> None:
