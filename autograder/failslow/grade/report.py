@@ -1,7 +1,6 @@
 """Prints a grade as tables."""
 
 from collections.abc import Sequence
-from operator import attrgetter
 
 from rich import box
 from rich.console import Console
@@ -36,7 +35,6 @@ COLUMNS = (
     "vs\ndead",
     "spare",
 )
-MADE, PLANNED = attrgetter("made"), attrgetter("planned")
 PARTS_FRAME = 7
 """Lines of the table of parts, and of what follows it, that are no part."""
 
@@ -57,7 +55,8 @@ def print_lab(console: Console, lab: LabGrade, verbose: bool) -> None:
         losses.print_brief(console, lost, reserved=parts.row_count + PARTS_FRAME)
     console.print(parts)
     if lab.measurement:
-        made, planned = (sum(map(count, lab.measurement.rows)) for count in (MADE, PLANNED))
+        rows = lab.measurement.rows
+        made, planned = sum(row.made for row in rows), sum(row.planned for row in rows)
         console.print(f"{made} of {planned} measured runs decided their rows.", style="dim")
 
 

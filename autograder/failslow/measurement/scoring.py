@@ -4,16 +4,16 @@ A figure of speed compares the two runs of a pair. Its median over the runs of o
 so that one odd run decides nothing, and the slow set with the worst median counts. The worst single
 run has a bound of its own.
 
-A row may have only the first seeds of its runs: a sequential test, which ends the row once it is
-settled. A loss is settled when no further run can take it back ("curtailed"). Limits are kept when
-each figure is at most MARGIN of its limit, as in a double sampling plan (Dodge and Romig, "A Method
-of Sampling Inspection", 1929). No distribution is assumed. So ERROR comes from recorded
-measurements: the upper end of the 95 % interval of the share of rows whose score was another one
-with all seeds, for every order of their seeds and over all looks (Clopper and Pearson, 1934).
+A row may have only the first seeds of its runs: it ends once its score is settled. A loss is
+settled when no further run can take it back. Limits are kept for good when each figure is at most
+MARGIN of its limit: a sampling plan of several stages (Dodge and Romig, "A Method of Sampling
+Inspection", 1929) that assumes no distribution. ERROR comes from recorded rows: the handbook's
+decisions, settled-rows.md.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from math import inf
 from statistics import median
@@ -55,7 +55,8 @@ MARGIN = 0.5
 """A figure is far below its limit up to this share of it."""
 
 ERROR = 0.07
-"""The most rows that end early with another score than all their seeds would give."""
+"""The most rows that end early with points and another score than all their seeds would give. The
+bound is for all looks together."""
 
 SPEED = "speed"
 """The share on which the others depend."""
@@ -327,7 +328,7 @@ class _RowRuns:
 
     def judge(self, criterion: Criterion, limit: float) -> Judged | None:
         """None without runs that count."""
-        statistic = _worst_median if criterion.statistic == MEDIAN else _worst
+        statistic = _worst_median if criterion.statistic == MEDIAN else partial(max, key=_value)
         chosen = [*self._chosen(criterion)]
         known = chosen if FIGURES[criterion.figure].is_normal else [*self._made(chosen)]
         values = [(self._value(criterion, run), run) for run in known]
@@ -394,10 +395,6 @@ def _costs_a_row(sample: Sample) -> str | None:
 
 def _value(found: tuple[float, Run]) -> float:
     return found[0]
-
-
-def _worst(values: list[tuple[float, Run]]) -> tuple[float, Run]:
-    return max(values, key=_value)
 
 
 def _worst_median(values: list[tuple[float, Run]]) -> tuple[float, Run]:
