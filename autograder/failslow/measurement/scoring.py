@@ -54,7 +54,7 @@ _Misdeed = tuple[str, Run]
 MARGIN = 0.5
 """A figure is far below its limit up to this share of it."""
 
-ERROR = 0.07
+ERROR = 0.02
 """The most rows that end early with points and another score than all their seeds would give. The
 bound is for all looks together."""
 
