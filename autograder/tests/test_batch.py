@@ -125,6 +125,9 @@ def test_equal_submissions_are_graded_once(course: Course, graded: list[str]) ->
     rows = course.grade(0)
     assert len(graded) == len(course.results()) == 1
     assert {row["score"] for row in rows.values()} == {"100"}
+    said = "3 submissions: 3 graded, 2 equal to another one, compiled and graded with it"
+    assert said in course.said.out
+    assert said in (course.out / "summary.html").read_text()
 
 
 @pytest.mark.parametrize("other", [("--seeds", 1), ("--key", "KEY")])

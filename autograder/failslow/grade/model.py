@@ -109,7 +109,7 @@ class Scope:
     `prerequisites`: skip the tests of a part when a test that the part needs fails.
     `rows`: only the measured rows whose ids begin so, each with one slow set (None: all).
     `ungraded`: measure what has no points, too, if all rows are.
-    `seeds`: the number of seeds of most measured runs; None for the number in the settings.
+    `seeds`: the number of seeds of most measured runs; None for as many as a row needs.
     `shrink`: a failing plan of faults is shown as short as can be.
     `diagnosis`: judge the answers of a lab's diagnosis.
     `isolate`: a test without a verdict costs its own points; otherwise it ends the grade.

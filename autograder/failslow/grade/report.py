@@ -35,8 +35,8 @@ COLUMNS = (
     "vs\ndead",
     "spare",
 )
-PARTS_FRAME = 6
-"""Lines of the table of parts that are no part."""
+PARTS_FRAME = 7
+"""Lines of the table of parts, and of what follows it, that are no part."""
 
 
 def print_lab(console: Console, lab: LabGrade, verbose: bool) -> None:
@@ -54,6 +54,10 @@ def print_lab(console: Console, lab: LabGrade, verbose: bool) -> None:
     elif lost:
         losses.print_brief(console, lost, reserved=parts.row_count + PARTS_FRAME)
     console.print(parts)
+    if lab.measurement:
+        rows = lab.measurement.rows
+        made, planned = sum(row.made for row in rows), sum(row.planned for row in rows)
+        console.print(f"{made} of {planned} measured runs decided their rows.", style="dim")
 
 
 def print_score(console: Console, grade: Grade) -> None:

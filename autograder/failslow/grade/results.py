@@ -60,6 +60,11 @@ def document(grade: Grade, seconds: float, sandbox: Mapping[str, bool]) -> dict[
             "strengths": {
                 lab.lab.id: list(lab.measurement.strengths) for lab in grade.labs if lab.measurement
             },
+            "runs": {
+                lab.lab.id: {row.graded.id: row.runs for row in lab.measurement.rows}
+                for lab in grade.labs
+                if lab.measurement
+            },
             "samples": {
                 lab.lab.id: raw_samples.table(lab.measurement.samples)
                 for lab in grade.labs

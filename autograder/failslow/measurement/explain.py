@@ -9,7 +9,7 @@ from failslow.measurement import cause
 from failslow.measurement.cause import Explained
 from failslow.measurement.figures import FIGURES, MEAN_LATENCY, THROUGHPUT
 from failslow.measurement.formatting import percent, seconds
-from failslow.measurement.scoring import Judged, Row, Unslowed
+from failslow.measurement.scoring import ERROR, Judged, Row, Unslowed
 from failslow.measurement.settings import MEDIAN, WITH_CAPACITY, Settings
 
 OBSERVERS: dict[str, Callable[[Explained], list[str]]] = {
@@ -50,10 +50,11 @@ class Report:
 
 def report(settings: Settings, row: Row, explained: Explained | None) -> Report:
     if row.passed:
-        return Report(_margins(row))
+        return Report(f"{_margins(row)} {_needed(row)}")
     lines = [sentence(settings, row, explained), *_other_losses(row), _kept(settings, row)]
     if row.unslowed:
         lines.append(_scaled(row.unslowed, explained, row.graded.replicas))
+    lines.append(_needed(row))
     worst = row.worst_criterion()
     return Report(
         text="\n".join(line for line in lines if line),
@@ -127,6 +128,14 @@ def _margins(row: Row) -> str:
     shown = [row.find(THROUGHPUT, MEDIAN), row.find(MEAN_LATENCY, MEDIAN), closest]
     figures = dict.fromkeys(_figure(each) for each in shown if each)
     return f"Within all limits: {', '.join(figures)}."
+
+
+def _needed(row: Row) -> str:
+    """The runs that the verdict needed."""
+    if row.made == row.planned:
+        return f"All {row.planned} runs were made."
+    sure = f"error under {percent(ERROR)}" if row.holds_speed else "no other can change the verdict"
+    return f"{row.runs} decided it: {sure}."
 
 
 def _kept(settings: Settings, row: Row) -> str:

@@ -252,11 +252,14 @@ def _ratio(base: Sample, slow: Sample, of: Callable[[Sample], int]) -> float:
 
 @dataclass(frozen=True)
 class Figure:
-    """`of`: its value. `unit`: a value or limit in its unit. `happened`: a sentence on a value."""
+    """`of`: its value. `unit`: a value or limit in its unit. `happened`: a sentence on a value.
+    `free`: its value if the fault costs nothing. `is_normal`: of the run without a fault alone."""
 
     of: PairFigure
     unit: Callable[[float], str]
     happened: Callable[[float], str]
+    free: float = 0.0
+    is_normal: bool = False
 
 
 def _number(value: float) -> str:
@@ -296,6 +299,7 @@ FIGURES = {
         p99_ratio,
         lambda value: f"{value:.2f}x",
         lambda value: f"the 99th percentile of latency grew {value:.1f} times",
+        free=1.0,
     ),
     "held bytes": _figure(held_bytes, size, "a replica held up to {} for its peers"),
     "heap": _figure(heap_growth, size, "the heap of a healthy replica was up to {} larger"),
@@ -311,8 +315,11 @@ FIGURES = {
     "fast again": _figure(
         fast_again_ns, seconds, "dead replicas were back for {} before the log was in fast mode"
     ),
-    "normal p99": _figure(
-        normal_p99_ns, seconds, "without a fault, the 99th percentile of latency was {}"
+    "normal p99": Figure(
+        normal_p99_ns,
+        seconds,
+        _happened("without a fault, the 99th percentile of latency was {}", seconds),
+        is_normal=True,
     ),
     "slow commits": _figure(
         committed_slowly, percent, "{} of the commands were committed in slow mode"

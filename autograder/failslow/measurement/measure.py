@@ -57,9 +57,9 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Options:
-    """`seeds`: the number of seeds of most runs, or None for that of the settings. `isolate`: a run
-    that gives no result is made once more, and then costs its rows alone. `end`: nothing runs after
-    it."""
+    """`seeds`: the number of seeds of most runs, or None for as many of the settings' as a row
+    needs (see scoring.py). `isolate`: a run that gives no result is made once more, and then costs
+    its rows alone. `end`: nothing runs after it."""
 
     seeds: int | None = None
     with_ungraded: bool = True
@@ -82,9 +82,9 @@ def measure(
     plan = Plan(settings, seed_of, options.seeds)
     compared = frozenset(plan.slow(row)[0] for row in settings.rows)
     meter = Meter(program, settings.rates, settings.loads, options.isolate, compared)
+    looks = plan.looks() if options.seeds is None else [plan]
     with console.progress(f"Measuring {lab.id} with slow followers", kit.paces) as advance:
-        samples = meter.run_all(plan, advance)
-    rows = judge(settings, plan, samples)
+        rows, samples = run_until_settled(meter, settings, looks, advance)
     wanted = _ungraded(lab.measurement.roles, seed_of) if options.with_ungraded else []
     title = f"Measuring {lab.id} without points"
     with console.progress(title, kit.paces, even_if_empty=False) as advance:
@@ -105,6 +105,25 @@ def measure(
         samples=samples,
         messages_per_operation=meter.messages_per_operation(samples),
     )
+
+
+def run_until_settled(
+    meter: "Meter", settings: Settings, looks: Sequence[Plan], advance: console.Advance
+) -> tuple[list[Row], dict[Run, Sample]]:
+    """Makes the runs of each row with more seeds until it is settled. The runs without a fault are
+    few, and all are made at first: they also have bounds of their own. `looks`: see Plan.looks.
+
+    The runs of a look depend on the samples of the looks before alone, on any number of cores.
+    """
+    plan = looks[-1]
+    normal = [run for run in plan.rest() if run.fault == NORMAL]
+    samples = meter.run_all(plan, advance, [*normal, *looks[0].rest()])
+    rows = judge(settings, plan, samples)
+    for look in looks[1:]:
+        left = [row.graded for row in rows if not row.is_settled]
+        samples |= meter.run(look.of(left), samples, advance)
+        rows = judge(settings, plan, samples)
+    return rows, samples
 
 
 def _ungraded(roles: tuple[str, ...], seed_of: Seeds) -> "Sequence[Sweep]":
@@ -150,17 +169,28 @@ class Meter:
         self.capacities: dict[Load, float] = {}
         self._unusable: dict[Load, Run] = {}
 
-    def run_all(self, plan: Runs, advance: console.Advance) -> dict[Run, Sample]:
-        """Capacity runs first: every load is a fraction of the submission's own capacity."""
-        rest = plan.rest()
+    def run_all(
+        self, plan: Runs, advance: console.Advance, rest: Sequence[Run] | None = None
+    ) -> dict[Run, Sample]:
+        """Capacity runs first: every load is a fraction of the submission's own capacity. `rest`:
+        the runs after them; None for all of the plan."""
+        rest = plan.rest() if rest is None else rest
         first = sum(len(plan.capacity(*load)) for load in self._loads)
-        total = first + len(rest)
+        total = first + len(set(rest))
         by_run = self.measure_capacity(plan, lambda done, _, now: advance(done, total, now))
-        able = [run for run in rest if self._has_load(run)]
-        by_run |= self._run(able, lambda done, _, now: advance(first + done, total, now))
+        return by_run | self.run(rest, by_run, advance)
+
+    def run(
+        self, wanted: Iterable[Run], made: Samples, advance: console.Advance
+    ) -> dict[Run, Sample]:
+        """Those that are not `made`, each once. Requires: the capacity is among the made."""
+        runs = [run for run in dict.fromkeys(wanted) if run not in made]
+        able = [run for run in runs if self._has_load(run)]
+        total = len(made) + len(runs)
+        by_run = self._run(able, lambda done, _, now: advance(len(made) + done, total, now))
         # No load can be set without a capacity: the error of that run is the result of all.
-        unable = [run for run in rest if _load(run) in self._unusable]
-        return by_run | {run: by_run[self._unusable[_load(run)]] for run in unable}
+        unable = [run for run in runs if not self._has_load(run)]
+        return by_run | {run: made[self._unusable[_load(run)]] for run in unable}
 
     def measure_capacity(self, plan: Runs, advance: console.Advance) -> dict[Run, Sample]:
         """Measures the capacity under each load."""

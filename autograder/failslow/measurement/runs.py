@@ -1,6 +1,6 @@
 """The plan of a measurement: a pure function of its settings and of a source of seeds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -156,10 +156,20 @@ class Plan:
 
     def rest(self) -> list[Run]:
         """Every run but those of the capacity, each once."""
-        return list(dict.fromkeys(self._rest()))
+        return self.of(self._settings.rows)
 
-    def _rest(self) -> Iterator[Run]:
-        for row in self._settings.rows:
+    def of(self, rows: Iterable[Graded]) -> list[Run]:
+        """Those of `rest` for these rows."""
+        return list(dict.fromkeys(self._of(rows)))
+
+    def looks(self) -> "list[Plan]":
+        """This plan with its first seeds, then with more, at last with all."""
+        most = max(len(self._seeds.get(kind, ())) for kind in (BEFORE, REALISTIC))
+        few = [Plan(self._settings, self._seed_of, count) for count in range(1, most)]
+        return [*few, self]
+
+    def _of(self, rows: Iterable[Graded]) -> Iterator[Run]:
+        for row in rows:
             for run in self.slow(row):
                 yield from (run.with_fault(NORMAL), run)
                 if is_compared_with_dead(run):

@@ -3,11 +3,19 @@
 A figure of speed compares the two runs of a pair. Its median over the runs of one slow set decides,
 so that one odd run decides nothing, and the slow set with the worst median counts. The worst single
 run has a bound of its own.
+
+A row may have only the first seeds of its runs: it ends once its score is settled. A loss is
+settled when no further run can take it back. Limits are kept for good when each figure is at most
+MARGIN of its limit: a sampling plan of several stages (Dodge and Romig, "A Method of Sampling
+Inspection", 1929) that assumes no distribution. ERROR comes from recorded rows: the handbook's
+decisions, settled-rows.md.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
+from math import inf
 from statistics import median
 
 from failslow.measurement.binary import Sample
@@ -43,6 +51,13 @@ Samples = Mapping[Run, Sample]
 _Misdeed = tuple[str, Run]
 """A sentence, and the run in which the submission misbehaved."""
 
+MARGIN = 0.5
+"""A figure is far below its limit up to this share of it."""
+
+ERROR = 0.02
+"""The most rows that end early with points and another score than all their seeds would give. The
+bound is for all looks together."""
+
 SPEED = "speed"
 """The share on which the others depend."""
 
@@ -52,13 +67,16 @@ class Judged:
     """A figure against its limit.
 
     `value` may be infinite: nothing completed, or a follower never caught up. `worst_run` is the
-    slow run in which the figure is worst.
+    slow run in which the figure is worst. `least`: the least value that runs which were not made
+    may leave.
     """
 
     criterion: Criterion
     value: float
     limit: float
     worst_run: Run
+    least: float
+    is_complete: bool
 
     @property
     def name(self) -> str:
@@ -71,6 +89,17 @@ class Judged:
     @property
     def passed(self) -> bool:
         return self.value <= self.limit
+
+    @property
+    def is_lost(self) -> bool:
+        """Whatever the runs are that were not made."""
+        return self.least > self.limit
+
+    @property
+    def is_settled(self) -> bool:
+        free = FIGURES[self.criterion.figure].free
+        is_far = self.value - free <= MARGIN * (self.limit - free)
+        return self.is_complete or self.is_lost or is_far
 
     @property
     def excess(self) -> float:
@@ -106,7 +135,8 @@ class Row:
     """The verdict on one graded row.
 
     `error` is a sentence when the submission misbehaved; then there are no figures. `lag` is the
-    least that a slow set was behind, `lag_needed` its bound.
+    least that a slow set was behind, `lag_needed` its bound. `made` of the `planned` runs with the
+    fault were made.
     """
 
     graded: Graded
@@ -117,6 +147,22 @@ class Row:
     lag_needed: int = 0
     error: str | None = None
     error_run: Run | None = None
+    made: int = 0
+    planned: int = 0
+
+    @property
+    def runs(self) -> str:
+        """'6 of 20 runs'"""
+        return f"{self.made} of {self.planned} runs"
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the score stays with the runs that are left, but for ERROR."""
+        lost = {each.share for each in self.criteria if each.is_lost}
+        if self.error is not None or self.made == self.planned or SPEED in lost:
+            return True
+        open_ones = [e for e in self.criteria if not e.is_settled and e.share not in lost]
+        return self.holds_speed and not self.is_void and not open_ones
 
     @property
     def points(self) -> int:
@@ -177,16 +223,19 @@ class Row:
 
 
 def judge(settings: Settings, plan: Plan, samples: Samples) -> list[Row]:
-    """A row for every graded one of the settings, in their order.
+    """A row for every graded one of the settings, in their order. `samples`: of the first seeds of
+    a row, or of all; all runs without a fault are there.
 
     A violated invariant or an untrue answer, in whatever run, voids all rows. A lone violation of
     Settings.row_rules costs one row.
     """
     void = _void(settings, samples)
-    return [
-        _judge_row(settings, graded, _row_runs(plan, graded, samples), void)
-        for graded in settings.rows
-    ]
+    rows = []
+    for graded in settings.rows:
+        runs = _row_runs(plan, graded, samples)
+        row = _judge_row(settings, graded, runs, void)
+        rows.append(replace(row, made=len(runs.slow), planned=len(runs.planned)))
+    return rows
 
 
 def _void(settings: Settings, samples: Samples) -> _Misdeed | None:
@@ -228,14 +277,13 @@ def _criteria(settings: Settings, graded: Graded, runs: "_RowRuns") -> Iterator[
     preset = settings.strength(graded.fault).preset
     for criterion in settings.criteria:
         if preset not in criterion.without and graded.victim in criterion.limits:
-            found = runs.judge(criterion)
+            found = runs.judge(criterion, criterion.limits[graded.victim])
             if found is not None:
-                value, run = found
-                yield Judged(criterion, value, criterion.limits[graded.victim], run)
+                yield found
 
 
 def _unslowed(settings: Settings, graded: Graded, runs: "_RowRuns") -> Unslowed:
-    steady = [run for run in runs.slow if run.profile != REALISTIC]
+    steady = [run for run in runs.planned if run.profile != REALISTIC]
     full = _loaded(steady, SATURATED) or _loaded(steady, CLOSED)
     part = _loaded(steady, LATENCY) or _loaded(steady, SPREAD)
     baseline = settings.baselines[graded.mix, graded.replicas]
@@ -265,35 +313,46 @@ def _first(
 
 
 class _RowRuns:
-    """The slow runs of one row with their samples, and the runs that they are compared with."""
+    """The slow runs of one row with their samples, and the runs that they are compared with.
 
-    def __init__(self, samples: Samples, slow: list[Run], capacity: float) -> None:
+    `planned`: those with all seeds. `slow`: those that were made."""
+
+    def __init__(self, samples: Samples, planned: list[Run], capacity: float) -> None:
         self._samples = samples
         self._capacity = capacity
-        self.slow = slow
+        self.planned = planned
+        self.slow = [run for run in planned if run in samples]
 
     def normal(self, run: Run) -> Sample:
         return self._samples[run.with_fault(NORMAL)]
 
-    def judge(self, criterion: Criterion) -> tuple[float, Run] | None:
-        """The value and its worst run, or None without runs that count."""
-        values = [(self._value(criterion, run), run) for run in self._chosen(criterion)]
+    def judge(self, criterion: Criterion, limit: float) -> Judged | None:
+        """None without runs that count."""
+        statistic = _worst_median if criterion.statistic == MEDIAN else partial(max, key=_value)
+        chosen = [*self._chosen(criterion)]
+        known = chosen if FIGURES[criterion.figure].is_normal else [*self._made(chosen)]
+        values = [(self._value(criterion, run), run) for run in known]
         if not values:
             return None
-        if criterion.statistic == MEDIAN:
-            return _worst_median(values)
-        return max(values, key=_value)
+        value, worst_run = statistic(values)
+        left = [(-inf, run) for run in chosen if run not in known]
+        least, _ = statistic(values + left)
+        return Judged(criterion, value, limit, worst_run, least, is_complete=not left)
+
+    def _made(self, runs: Iterable[Run]) -> Iterator[Run]:
+        return (run for run in runs if run in self._samples)
 
     def _chosen(self, criterion: Criterion) -> Iterator[Run]:
         wanted = set(criterion.runs)
-        for run in self.slow:
+        for run in self.planned:
             kinds = ((run.profile, PROFILES), (run.load, LOADS), (run.shape, SHAPES))
             has_pair = criterion.compared_with != WITH_DEAD or is_compared_with_dead(run)
             if has_pair and all(is_in in wanted or not wanted & kind for is_in, kind in kinds):
                 yield run
 
     def _value(self, criterion: Criterion, run: Run) -> float:
-        base, slow = self.normal(run), self._samples[run]
+        base = self.normal(run)
+        slow = self._samples.get(run, base)
         if criterion.compared_with == WITH_CAPACITY:
             base, slow = replace(base, throughput=self._capacity), base
         elif criterion.compared_with == WITH_DEAD:
@@ -312,9 +371,9 @@ class _RowRuns:
     def first_error(self) -> _Misdeed | None:
         """The sentence of the first run of this row in which the submission misbehaved."""
         used: dict[Run, None] = {}
-        for run in self.slow:
+        for run in self.planned:
             dead = [run.with_fault(DEAD)] if is_compared_with_dead(run) else []
-            used |= dict.fromkeys([run.with_fault(NORMAL), run, *dead])
+            used |= dict.fromkeys(self._made([run.with_fault(NORMAL), run, *dead]))
         return _first(self._samples, lambda sample: sample.error, used)
 
     def lone_violation(self) -> _Misdeed | None:

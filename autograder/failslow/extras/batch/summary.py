@@ -105,11 +105,14 @@ def _page(rows: Sequence[Row]) -> str:
 
 
 def counts(rows: Sequence[Row]) -> str:
-    """'3 submissions: 2 graded, 1 with another score than before, 1 with a remark'."""
+    """'3 submissions: 2 graded, 1 equal to another one, compiled and graded with it, 1 with another
+    score than before, 1 with a remark'."""
     graded = [row for row in rows if row.is_graded]
     changed = [row for row in graded if row.before is not None]
     remarks = [row for row in rows if row.remark]
+    equal = len(graded) - len({row.key or row.name for row in graded})
     parts = [f"{len(graded)} graded"]
+    parts += [f"{equal} equal to another one, compiled and graded with it"] if equal else []
     parts += [f"{len(changed)} with another score than before"] if changed else []
     parts += [f"{len(remarks)} with a remark"] if remarks else []
     return f"{len(rows)} submissions: {', '.join(parts)}"

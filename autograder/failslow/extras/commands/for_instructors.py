@@ -66,7 +66,9 @@ def _add_grade(commands: Commands) -> None:
     text = "print each test and all figures, also where no points were lost"
     parser.add_argument("--verbose", action="store_true", help=text)
     parser.add_argument(
-        "--seeds", type=parsers.positive, help="seeds of most measured runs (2 or 3)"
+        "--seeds",
+        type=parsers.positive,
+        help="seeds of most measured runs (as many as a row needs, up to 2 or 3)",
     )
     text = "end after this time with what is graded by then (never)"
     parser.add_argument("--minutes", type=parsers.minutes, help=text)
