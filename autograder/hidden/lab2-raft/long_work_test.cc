@@ -12,6 +12,7 @@
 #include <string_view>
 #include <tuple>
 #include <variant>
+#include <utility>
 #include <vector>
 
 #include "depfast/host/frame.h"
@@ -260,7 +261,8 @@ class LeadersVoice {
               std::uint64_t commit) {
     const std::uint64_t end = prev + entries.size();
     bool is_taken = false;
-    client_.Call(follower_, AppendEntries{term_, leader_, prev, prev_term, entries, commit}, 1s,
+    client_.Call(follower_,
+                 AppendEntries{term_, leader_, prev, prev_term, std::move(entries), commit}, 1s,
                  [&](const std::optional<AppendEntriesReply>& reply) {
                    is_taken = reply && reply->success && reply->match_index >= end;
                  });

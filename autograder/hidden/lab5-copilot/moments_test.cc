@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "any_messages.h"
 #include "copilot_observations.h"
 #include "copilot_world.h"
 #include "depfast/host/random.h"
