@@ -22,15 +22,20 @@ HEADER = '#pragma once\n// Raft.\n\n#include <map>\n#include "given.h"  // the l
         (f"#define X\n{HEADER}", '#include "mine.h"\n', []),
         ('#include "mine.h"\n#include <map>\n', '#include "mine.h"\n', []),
         (HEADER, "#if 0\n#include <set>\n#endif\n", []),
+        (HEADER, '#include <set>\n#include "twice.h"\n#include <map>\n', ["<set>"]),
+        (HEADER, '#include "missing.h"\n', []),
         (HEADER, "/* */\n#include <set>\n", []),
     ],
 )
 def test_only_what_comes_before_any_code_is_precompiled(
     tmp_path: Path, header: str, source: str, before: list[str]
 ) -> None:
-    (tmp_path / "mine.h").write_text(header)
-    (tmp_path / "mine.cc").write_text(source)
-    assert precompiled.before_code(tmp_path / "mine.cc") == before
+    files = {"src/mine.h": header, "src/mine.cc": source, "kit/given.h": "#pragma once\n"}
+    for name, text in {**files, "kit/twice.h": "// Without a guard.\n"}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = precompiled.before_code(tmp_path / "src" / "mine.cc", [tmp_path, tmp_path / "kit"])
+    assert found == before
 
 
 def test_the_second_compilation_has_a_precompiled_header_that_the_compiler_takes(

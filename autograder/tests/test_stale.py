@@ -19,7 +19,7 @@ CHANGED = {  # each has one 1, which becomes a 2
     "int Flag() { return FLAG; }\nint Seen() { return kHeader + kContract; }\n"
     "int Source() { return 1; }\n",
     f"{LAB}/src/quorum_event.h": "constexpr int kHeader = 1;\n",
-    f"{LAB}/contract/contract.h": "constexpr int kContract = 1;\n",
+    f"{LAB}/contract/contract.h": "#pragma once\nconstexpr int kContract = 1;\n",
     f"{LAB}/driver/main.cc": '#include <cstdio>\n#include "contract.h"\n#include "driver.h"\n'
     '#include "quorum_event.h"\nint Flag(); int Seen(); int Source(); int Testkit();\n'
     'int main() { std::printf("%d %d %d %d %d %d %d %d", Source(), Flag(), Seen(), kHeader,\n'

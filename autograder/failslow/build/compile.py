@@ -317,10 +317,11 @@ class _Builder:
         """The words that name the precompiled header of a student's source."""
         sources = self._scratch / "src"
         path = sources / source
-        before = precompiled.before_code(path)
+        own = [sources / each.removeprefix("-I") for each in includes]
+        before = precompiled.before_code(path, [*own, *include_directories(self._recipe.flags)])
         digest = hashlib.sha256(self._headers)
         _add(digest, "\0".join(before), "\0".join(includes).encode())
-        for directory in (sources / each.removeprefix("-I") for each in includes):
+        for directory in own:
             for header in sorted(directory.glob("*.h")) if directory != path.parent else ():
                 _add(digest, header.name, header.read_bytes())
 

@@ -54,7 +54,7 @@ def recipe_with(kit: Kit, mutant: GivenMutant, recipe: Recipe) -> Recipe:
     directories = _changed_directories(mutant)
     copy = _patched_copy(kit, mutant, directories)
     moved = {kit.root / name: copy / name for name in directories}
-    made_of = load_libraries(kit)
+    made_of = load_libraries(kit) if recipe.programs else {}
     programs = {name: _with(each, made_of, moved) for name, each in recipe.programs.items()}
     flags = tuple(_moved_flag(flag, moved) for flag in recipe.flags)
     return replace(recipe, flags=flags, programs=programs)

@@ -6,7 +6,7 @@ else. It is made when the source is compiled for the second time: most sources n
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from failslow.base import cache
@@ -18,13 +18,16 @@ BINARY = "before.h.gch"
 """GCC takes it in place of HEADER, and so does clang. It reads HEADER if the flags differ."""
 
 _INCLUDE = re.compile(r'\s*#\s*include\s*(<[\w./+-]+>|"[\w./+-]+")\s*(?://.*)?')
+_ONCE = re.compile(r"^\s*#\s*pragma\s+once\b", re.M)
 _NO_CODE = re.compile(r"\s*(?://.*|#\s*pragma\s+once\s*)?")
 
 
-def before_code(source: Path) -> list[str]:
+def before_code(source: Path, directories: Iterable[Path]) -> list[str]:
     """The words of the #include lines that the compiler sees before any code of the student's.
 
     A header in the directory of `source` is the student's: its own lines count, and end the list.
+    One without `#pragma once` ends it, too: the source includes it a second time. `directories`: of
+    the other headers.
     """
     found: list[str] = []
     seen: set[Path] = set()
@@ -41,8 +44,15 @@ def before_code(source: Path) -> list[str]:
             if include[1].startswith('"') and own.is_file():
                 left += [own] if own not in seen else []
                 break
+            if include[1].startswith('"') and not _is_guarded(include[1].strip('"'), directories):
+                break
             found.append(include[1])
     return found
+
+
+def _is_guarded(name: str, directories: Iterable[Path]) -> bool:
+    file = next((each / name for each in directories if (each / name).is_file()), None)
+    return file is not None and bool(_ONCE.search(file.read_text("utf-8", "replace")))
 
 
 def words(entry: Path, includes: list[str], make: Callable[[Path, Path], bool]) -> list[str]:

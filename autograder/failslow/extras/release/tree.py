@@ -100,8 +100,13 @@ DIAGNOSE = "failslow.extras.commands.diagnose"
 EXPLORE_RULES = "failslow.extras.commands.explore_rules"
 """These are left out with the labs that they are for."""
 
-PROGRAMS = ("failslow.__main__", "failslow.cli")
-"""The parts of the package that something else starts."""
+PROGRAMS = (
+    "failslow.__main__",
+    "failslow.cli",
+    "failslow.extras.commands.for_students",
+    "failslow.extras.commands.slow",
+)
+"""The parts of the package that something else starts, or imports once it needs them."""
 
 
 @dataclass(frozen=True)
