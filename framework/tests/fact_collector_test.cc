@@ -1,5 +1,4 @@
 // The probe of runtime verification: planted waits, calls and quorums, and what it says of them.
-#include "depfast/host/codec.h"
 #include "depfast/verify/fact_collector.h"
 
 #include <gtest/gtest.h>
@@ -11,6 +10,7 @@
 
 #include "depfast/broadcast.h"
 #include "depfast/compound_event.h"
+#include "depfast/host/codec.h"
 #include "depfast/rpc.h"
 #include "support/echo.h"
 #include "test_support.h"

@@ -1,6 +1,4 @@
 // The frame decoder meets anything: a deterministic fuzz test, and the encodings one by one.
-#include "depfast/host/codec.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -11,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "depfast/host/codec.h"
 #include "depfast/host/host.h"
 #include "depfast/host/random.h"
 #include "depfast/rpc.h"

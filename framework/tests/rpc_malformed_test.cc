@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "rpc_fixture.h"
 #include "depfast/host/codec.h"
+#include "rpc_fixture.h"
 
 namespace depfast {
 namespace {

@@ -1,5 +1,4 @@
 // RPC between replicas: calls, replies, timeouts, releases and dependencies.
-#include "depfast/host/codec.h"
 #include "depfast/rpc.h"
 
 #include <gtest/gtest.h>
@@ -12,6 +11,7 @@
 
 #include "core/scheduler.h"
 #include "depfast/broadcast.h"
+#include "depfast/host/codec.h"
 #include "depfast/value_event.h"
 #include "rpc_fixture.h"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "conversation.h"
-#include "raft_world.h"
 #include "depfast/host/codec.h"
+#include "raft_world.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
 #include "testkit/judged.h"
