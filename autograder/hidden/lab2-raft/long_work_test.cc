@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <variant>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "depfast/host/frame.h"
