@@ -8,8 +8,9 @@ else. It is made when the source is compiled for the second time: most sources n
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from failslow.base import cache
+from failslow.base import atomic, cache
 
 ENTRIES_MAX = 4
 """Some 100 MB each."""
@@ -67,9 +68,11 @@ def words(entry: Path, includes: list[str], make: Callable[[Path, Path], bool]) 
         return []
     header = entry / HEADER
     if not (entry / BINARY).is_file():
-        header.write_text("".join(f"#include {word}\n" for word in includes), encoding="utf-8")
-        unfinished = entry / f".{BINARY}"
-        if not make(header, unfinished):
-            return []
-        unfinished.replace(entry / BINARY)
+        # Another source, or another command, may make it at the same time.
+        atomic.write_text(header, "".join(f"#include {word}\n" for word in includes))
+        with TemporaryDirectory(dir=entry) as unfinished:
+            binary = Path(unfinished) / BINARY
+            if not make(header, binary):
+                return []
+            binary.replace(entry / BINARY)
     return ["-include", str(header)]
