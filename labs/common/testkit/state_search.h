@@ -41,7 +41,7 @@ class StatePrints {
   std::size_t count_ = 0;
 };
 
-// What a search has found.
+// The result of a search.
 template <typename Coverage>
 struct Explored {
   Coverage coverage;
