@@ -110,7 +110,7 @@ RunResult Measurement::Run() {
 Measurement::FiguresAt Measurement::BeginLoad() {
   const testkit::Operation& commands = subject_.commands;
   const RandomStream arrivals(options_.seed, 0, kArrivals);
-  const auto figures_of = [](auto load) -> FiguresAt {
+  const auto figures_of = [](const auto& load) -> FiguresAt {
     return [load](Time end) { return load->ResultAt(end); };
   };
   if (options_.shape == kChanging && options_.clients > 0) {

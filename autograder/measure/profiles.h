@@ -47,7 +47,7 @@ inline sim::Profile ProfileOf(const World& world) {
   profile.name = world.name;
   profile.net.latency = world.link;
   profile.disk.sync = world.sync;
-  return WithCosts(std::move(profile), world.cost_percent);
+  return WithCosts(profile, world.cost_percent);
 }
 
 // Throws std::invalid_argument, in one line, for an unknown name.

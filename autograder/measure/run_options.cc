@@ -6,6 +6,7 @@
 #include <map>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "faults.h"
 #include "profiles.h"
@@ -30,14 +31,15 @@ const std::map<std::string, ClientsAt> kPlaces = {
 // An option whose text `check` throws std::invalid_argument for, if it is wrong.
 void AddChecked(CLI::App& app, const std::string& name, std::string& text,
                 std::function<void(const std::string&)> check) {
-  app.add_option_function<std::string>(name, [name, &text, check](const std::string& given) {
-    try {
-      check(given);
-    } catch (const std::invalid_argument& error) {
-      throw CLI::ValidationError(name, error.what());
-    }
-    text = given;
-  });
+  app.add_option_function<std::string>(
+      name, [name, &text, check = std::move(check)](const std::string& given) {
+        try {
+          check(given);
+        } catch (const std::invalid_argument& error) {
+          throw CLI::ValidationError(name, error.what());
+        }
+        text = given;
+      });
 }
 
 void AddLoad(CLI::App& app, RunOptions& options) {

@@ -13,6 +13,7 @@ import textwrap
 import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -124,8 +125,24 @@ command = words[words.index("--") + 1:]
 os.execv(command[0], command)
 """
 
-SLOW_FOLLOWER = """
+RECORDED = Path(__file__).parent / "recorded"
+"""Output of the kit's programs; README.md names the commands that recorded it."""
+
+
+def recorded(name: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((RECORDED / name).read_text(encoding="utf-8"))
+    return content
+
+
+RUN = recorded("measured_run.json")
+EXPLAINED = {name: RUN.pop(name) for name in ("flows", "waits")}
+
+SLOW_FOLLOWER = (
+    f"""
 import json, sys
+RUN, EXPLAINED = {RUN!r}, {EXPLAINED!r}
+"""
+    + """
 options = dict(word.lstrip("-").partition("=")[::2] for word in sys.argv[1:])
 behaviour = open(options["replica"]).read()
 if options["roles"] != "leader,follower":
@@ -144,16 +161,11 @@ if "TWINS_DIE" in behaviour and options["fault"].startswith("net"):
     twins = "the machine killed a twin: no memory is left"
 if "trace" in options:
     open(options["trace"], "w").write("step\\ndeliver from " + memory + "\\n")
-line = dict(throughput=2000.0 / factor, offered=1000, unanswered=0, mean_ns=1000000 * factor,
-            p50_ns=900000, p99_ns=2000000 * factor, longest_ns=3000000 * factor,
-            completions=[100] * 15, peak_held_bytes=1000,
-            peak_heap_bytes=1000, resident_bytes=5000, unfinished_coroutines=3,
-            pending_requests=2, passed_over=0, slow=[],
-            catch_up_ns=None if late else 1000, fast_again_ns=0, slowly=0.0,
-            lag=9 if "KEEPS_UP" in behaviour else 500,
-            completed=100, crossings=500, error=None, violation=None,
-            trace_hash="ab" + options["seed"] + options["rate"] + memory,
-            twins=twins if "twin" in options else "")
+line = RUN | dict(
+    throughput=2000.0 / factor, mean_ns=1000000 * factor, p99_ns=2000000 * factor,
+    catch_up_ns=None if late else 1000, lag=9 if "KEEPS_UP" in behaviour else 500,
+    trace_hash="ab" + options["seed"] + options["rate"] + memory,
+    twins=twins if "twin" in options else "")
 if "COMPLETES_NOTHING" in behaviour:
     line["throughput"] = 0
 if "MISBEHAVES" in behaviour:
@@ -161,21 +173,15 @@ if "MISBEHAVES" in behaviour:
 if "LIES" in behaviour and options["shape"] == "long" and slow:
     line["violation"] = "answer 7 was on one disk"
 if "explain" in options:
-    count = dict(frames=450, bytes=9)
-    line["flows"] = [dict(sender=0, receiver=1, queued=count, released=count, wire=count, slots=[])]
-    line["waits"] = [
-        dict(replica=0, coroutine="commit", event="QuorumEvent", needed=2, total=3, peers=[1, 2],
-             count=9, total_ns=10**12, has_dependency=True, path_ns=10**12),
-        dict(replica=0, coroutine="replicate", event="AppendEntries", needed=1, total=1, peers=[2],
-             count=412, total_ns=2 * 10**9 * factor, has_dependency=True,
-             path_ns=2 * 10**9 * factor)]
+    line |= EXPLAINED
+    line["waits"][-1] |= dict(
+        replica=0, coroutine="replicate", event="AppendEntries", needed=1, total=1, peers=[2],
+        count=412, total_ns=2 * 10**9 * factor, path_ns=2 * 10**9 * factor, has_dependency=True)
 print(json.dumps(line))
 """
+)
 
-RECORDED = Path(__file__).parent / "recorded"
-"""Output of the kit's programs; README.md names the commands that recorded it."""
-
-CATALOGUE = json.loads((RECORDED / "fault_catalogue.json").read_text(encoding="utf-8"))
+CATALOGUE = recorded("fault_catalogue.json")
 FAULT_KINDS = [kind["name"] for kind in CATALOGUE["kinds"]]
 
 # Replica 0 leads. Its first two lines of metrics are a second apart, and far in the future, so
@@ -222,15 +228,15 @@ if not wants("OLD"):
 for uptime_s in () if wants("MUTE") else (10**6, 10**6 + 1):
     role = 1 if number in firsts and not wants("NOLEADER") else 0
     names = ["client_frames_in", "frames_in", "frames_out", "disk_syncs", "dropped_frames"]
-    line = dict.fromkeys(names, uptime_s * 7)
+    line = METRICS | dict.fromkeys(names, uptime_s * 7)
     line |= dict(uptime_ms=uptime_s * 1000, cpu_ms=uptime_s * 250, held_bytes=[0, 0, 2048])
-    line |= dict(observed={"1": [3, role, 0, 0]}, disk_failure="")
+    line |= dict(observed={"1": [3, role, 0, 0]})
     with open(options["--metrics"], "a") as file:
         file.write(json.dumps(line) + "\\n")
 say(f"replica {number} is up")
 while True:
     signal.pause()
-""".replace("KINDS", str(len(FAULT_KINDS)))
+""".replace("KINDS", str(len(FAULT_KINDS))).replace("METRICS", repr(recorded("metrics.json")), 1)
 
 LAB1_YAML = """
 id: lab1

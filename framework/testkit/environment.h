@@ -43,7 +43,7 @@ Environment& TheEnvironment();
 
 // Starts replicas of this binary; defined by replicas_sim.cc or replicas_sealed.cc. `probe`:
 // null, or it outlives the replicas. It and `notes` hear nothing of sealed ones.
-sim::BackendFactory ReplicasUnderTest(RuntimeProbe* probe = nullptr, NoteSink notes = {});
+sim::BackendFactory ReplicasUnderTest(RuntimeProbe* probe = nullptr, const NoteSink& notes = {});
 
 // Whether all twins of the test under way answered as their replicas: "same" or "differ", or why
 // the machine could not tell. Empty without twins. Requires: the test's clusters are gone.

@@ -20,7 +20,7 @@ std::shared_ptr<sealed::Findings>& TheFindings() {
 
 }  // namespace
 
-sim::BackendFactory ReplicasUnderTest(RuntimeProbe*, NoteSink) {
+sim::BackendFactory ReplicasUnderTest(RuntimeProbe*, const NoteSink&) {
   sealed::SealedOptions options;
   options.program = TheEnvironment().replica;
   options.perturb = TheEnvironment().perturb;

@@ -11,8 +11,8 @@
 
 namespace depfast::testkit {
 
-sim::BackendFactory ReplicasUnderTest(RuntimeProbe* probe, NoteSink notes) {
-  return EndingEndlessSteps(sim::InProcessReplicas(MakeService, probe, std::move(notes)));
+sim::BackendFactory ReplicasUnderTest(RuntimeProbe* probe, const NoteSink& notes) {
+  return EndingEndlessSteps(sim::InProcessReplicas(MakeService, probe, notes));
 }
 
 std::string TwinsOfThisTest() { return ""; }

@@ -111,8 +111,9 @@ class RpcTest : public ::testing::Test {
 
   // Keeps the requests in queue_, without an answer.
   void QueueEcho(PeerId id) {
-    node(id).rpc().HandleInline<Echo>(
-        [this](const Echo&, Responder<TextReply> responder) { queue_.push_back(responder); });
+    node(id).rpc().HandleInline<Echo>([this](const Echo&, Responder<TextReply> responder) {
+      queue_.push_back(std::move(responder));
+    });
   }
 
   // A request of the local client of replica 1.

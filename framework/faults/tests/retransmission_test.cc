@@ -22,10 +22,10 @@ std::map<Duration, int> DelaysOf(std::size_t bytes, int permille) {
 TEST(RetransmissionDelay, DoublesWithEveryLoss) {
   // Half of the frames, then half of the rest: the standard deviation of 2,000 draws is 22.
   const auto delays = DelaysOf(100, 500);
-  EXPECT_NEAR(delays.at(0ms), kFrames / 2, 100);
-  EXPECT_NEAR(delays.at(200ms), kFrames / 4, 100);
-  EXPECT_NEAR(delays.at(600ms), kFrames / 8, 100);
-  EXPECT_NEAR(delays.at(1400ms), kFrames / 16, 50);
+  EXPECT_NEAR(delays.at(0ms), kFrames / 2.0, 100);
+  EXPECT_NEAR(delays.at(200ms), kFrames / 4.0, 100);
+  EXPECT_NEAR(delays.at(600ms), kFrames / 8.0, 100);
+  EXPECT_NEAR(delays.at(1400ms), kFrames / 16.0, 50);
   EXPECT_GT(delays.at(3000ms), 0);
 }
 

@@ -83,7 +83,7 @@ bool FaultyLinks::HasRoom(PeerId to, const Link& link) const {
          link.wire_bytes + link.held.first_bytes() <= kWindowBytes;
 }
 
-void FaultyLinks::Transmit(PeerId to, Link& link, Bytes bytes, Time now) {
+void FaultyLinks::Transmit(PeerId to, Link& link, const Bytes& bytes, Time now) {
   Time arrival = std::max(now + DelayOf(to, bytes->size()), link.last_arrival);
   if (IsLost(to)) return;
   const bool twice = IsReplica(to) && Draws(FaultKind::kDuplicate);

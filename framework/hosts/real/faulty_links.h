@@ -64,7 +64,7 @@ class FaultyLinks {
 
   bool IsReplica(PeerId id) const { return id >= 0 && id < replicas_; }
   bool HasRoom(PeerId to, const Link& link) const;
-  void Transmit(PeerId to, Link& link, Bytes bytes, Time now);
+  void Transmit(PeerId to, Link& link, const Bytes& bytes, Time now);
   Duration DelayOf(PeerId to, std::size_t bytes);
   bool IsLost(PeerId to);
   Duration LateBy(PeerId to);

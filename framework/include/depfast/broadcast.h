@@ -18,7 +18,6 @@ namespace depfast {
 class BroadcastCalls {
  public:
   explicit BroadcastCalls(Rpc& rpc) : rpc_(rpc) {}
-  virtual ~BroadcastCalls() = default;
 
   // The peers that have neither answered nor failed, in the order of the fan-out.
   std::vector<PeerId> Stragglers() const;

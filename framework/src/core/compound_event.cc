@@ -9,8 +9,8 @@ namespace depfast {
 
 void CompoundEvent::Add(EventPtr child) {
   assert(child != nullptr);
-  children_.push_back(child);
-  child->NotifyOnDecision(shared_from_this());
+  children_.push_back(std::move(child));
+  children_.back()->NotifyOnDecision(shared_from_this());
 }
 
 int CompoundEvent::CountReady() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <msgpack.hpp>
 
 #include "depfast/host/host.h"
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "sim/simulator.h"
@@ -14,7 +15,7 @@ namespace {
 
 // ---- LatencyRecorder ----
 
-LatencyRecorder Recorded(std::vector<int> samples) {
+LatencyRecorder Recorded(const std::vector<int>& samples) {
   LatencyRecorder recorder;
   for (const int sample : samples) recorder.Add(Duration(sample));
   return recorder;
@@ -143,7 +144,8 @@ TEST(OpenLoop, EqualStreamsMeanEqualArrivals) {
 // A recorder with the window [100 ms, 350 ms) whose operations end when the test says.
 struct ByHand {
   ByHand()
-      : recorder(world.simulator, [this](std::function<void(bool)> done) { ends.push_back(done); },
+      : recorder(world.simulator,
+                 [this](std::function<void(bool)> done) { ends.push_back(std::move(done)); },
                  {0ms, 100ms, 350ms}) {}
 
   void BeginAt(Time when) {

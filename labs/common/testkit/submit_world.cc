@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "leader_log_checker.h"
 
@@ -15,7 +16,7 @@ void SubmitWorld::SubmitOne(std::size_t bytes) { Submit(bytes, nullptr); }
 
 void SubmitWorld::Submit(std::size_t bytes, std::function<void(bool)> then) {
   const std::string text = CommandText(++submitted_, bytes);
-  client.Submit(text, [this, command = DigestOf(text), then](bool committed) {
+  client.Submit(text, [this, command = DigestOf(text), then = std::move(then)](bool committed) {
     if (committed) acknowledged_.push_back(command);
     if (then) then(committed);
   });

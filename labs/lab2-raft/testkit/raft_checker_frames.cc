@@ -48,9 +48,9 @@ void RaftChecker::Acknowledged::Note(std::uint64_t in_term, PeerId peer, std::ui
 
 // A test may send messages on behalf of a replica, so the sender does not matter.
 void RaftChecker::OnRequest(PeerId replica, PeerId from, const DecodedFrame& frame) {
-  const auto remember = [&](Request asked) {
+  const auto remember = [&](const Request& asked) {
     tests_ask_ = tests_ask_ || from >= kFirstClient;
-    replicas_[Index(replica)].requests[{from, frame.header.call}] = std::move(asked);
+    replicas_[Index(replica)].requests[{from, frame.header.call}] = asked;
   };
   VisitBody<RequestVote>(frame, [&](const RequestVote& body) {
     remember({.term = body.term,

@@ -26,12 +26,11 @@ std::vector<PeerId> Lanes::PeersInReach() {
 
 // A slow peer's calls must not stay in our memory. These waits delay nobody.
 void Lanes::ReleaseLater(BroadcastCalls calls) {
-  constexpr Duration kStragglerGrace = 100ms;
   runtime_.Spawn("release", [this, calls = std::move(calls)]() mutable {
     runtime_.set_dependency({});  // no client's
     const auto everybody = std::make_shared<AndEvent>();
     for (const auto& call : calls.all()) everybody->Add(call);
-    everybody->Wait(kStragglerGrace);
+    everybody->Wait(/*timeout=*/100ms);
     calls.Release();
   });
 }

@@ -53,7 +53,7 @@ Rules AskedRules::All() {
       .suggestion = [this](EntryIndex entry, EntryIndex dependency,
                            const Records& other) { return Suggestion(entry, dependency, other); },
       .slow_dependency = [this](
-                             std::vector<EntryIndex> suggested,
+                             const std::vector<EntryIndex>& suggested,
                              const Quorums& quorums) { return SlowDependency(suggested, quorums); },
       .rivals = [this](EntryIndex entry, EntryIndex initial,
                        const Records& other) { return RivalsOf(entry, initial, other); },

@@ -61,7 +61,8 @@ void Replica::RegisterHandlers() {
 template <typename Request>
 void Replica::Serve(std::function<typename Request::Reply(const Request&)> handler) {
   state.runtime.rpc().HandleInline<Request>(
-      [this, handler](Request&& request, const Responder<typename Request::Reply>& responder) {
+      [this, handler = std::move(handler)](Request&& request,
+                                           const Responder<typename Request::Reply>& responder) {
         if (!started->IsReady() || state.is_recovering) {
           unanswered = {request.term, request.leader, state.runtime.Now()};
           return;

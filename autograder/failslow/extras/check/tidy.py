@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from failslow.base import console, parallel, process
@@ -9,15 +10,26 @@ from failslow.extras.check.step import Context, Counts
 from failslow.extras.shared import compile_database
 
 TOOL = Path(sys.executable).parent / "clang-tidy"
-# GCC made the build's database: clang does not know all of its options.
-OF_GCC = ("-Wno-unknown-warning-option",)
+# GCC made the build's database: clang does not know all of its options. GCC's library uses what it
+# calls deprecated.
+OF_GCC = ("-Wno-unknown-warning-option", "-Wno-deprecated-declarations")
+
+
+def _once(entries: Iterable[compile_database.Entry]) -> Iterable[compile_database.Entry]:
+    """One compilation of each source, none of a submission's: CMake does not know its headers."""
+    first: dict[str, compile_database.Entry] = {}
+    for entry in entries:
+        if not any("_submission.dir/" in word for word in entry["arguments"]):
+            first.setdefault(entry["file"], entry)
+    return first.values()
 
 
 def run(context: Context) -> Counts:
     """Counts a file as failed when clang-tidy reports something in it."""
     build = context.kit.preset("release")
-    database = [*compile_database.of_cmake(build)]
-    files = sorted({Path(entry["file"]) for entry in database} - {*build.rglob("*.cc")})
+    database = [*_once(compile_database.of_cmake(build))]
+    sources = (Path(entry["file"]) for entry in database)
+    files = sorted(source for source in sources if not source.is_relative_to(build))
     alone = context.scratch / "tidy"
     alone.mkdir()
     (alone / compile_database.NAME).write_text(json.dumps(database), encoding="utf-8")

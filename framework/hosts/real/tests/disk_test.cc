@@ -312,8 +312,8 @@ TEST_F(DiskTest, AFailedDirectorySyncIsRemembered) {
 }
 
 TEST_F(DiskTest, DataOfAnEarlierLifeIsSyncedBeforeItIsRead) {
-  files.Open()->Open("log", /*create=*/true);
-  files.Open()->SyncDirectory();
+  ASSERT_EQ(files.Open()->Open("log", /*create=*/true), 0);
+  ASSERT_EQ(files.Open()->SyncDirectory(), 0);
   files.Change("log", "written, not synced, killed");
   Do({Operation(1, Kind::kRead, "log")});
   EXPECT_EQ(files.AfterPowerCut("log"), "written, not synced, killed");

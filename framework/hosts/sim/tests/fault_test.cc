@@ -116,9 +116,9 @@ TEST(FrameFaults, AreIndependentOfEachOther) {
   const auto both = [](const std::set<int>& a, const std::set<int>& b) {
     return static_cast<double>(a.size() - Without(a, b).size());
   };
-  EXPECT_NEAR(both(lost, twice), kFrames / 4, 100);
-  EXPECT_NEAR(both(lost, late), kFrames / 4, 100);
-  EXPECT_NEAR(both(twice, late), kFrames / 4, 100);
+  EXPECT_NEAR(both(lost, twice), kFrames / 4.0, 100);
+  EXPECT_NEAR(both(lost, late), kFrames / 4.0, 100);
+  EXPECT_NEAR(both(twice, late), kFrames / 4.0, 100);
 }
 
 TEST(FrameFaults, RemovingOneFromAPlanChangesNothingAboutTheOthers) {
