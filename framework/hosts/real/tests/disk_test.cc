@@ -312,7 +312,7 @@ TEST_F(DiskTest, AFailedDirectorySyncIsRemembered) {
 }
 
 TEST_F(DiskTest, DataOfAnEarlierLifeIsSyncedBeforeItIsRead) {
-  ASSERT_EQ(files.Open()->Open("log", /*create=*/true), 0);
+  ASSERT_GE(files.Open()->Open("log", /*create=*/true), 0);
   ASSERT_EQ(files.Open()->SyncDirectory(), 0);
   files.Change("log", "written, not synced, killed");
   Do({Operation(1, Kind::kRead, "log")});
