@@ -12,7 +12,6 @@
 
 #include "depfast/runtime.h"
 #include "kv_audit.h"
-#include "kv_store.h"
 #include "state_machine.h"
 
 namespace depfast::kv {
@@ -20,7 +19,7 @@ namespace depfast::kv {
 class Audits {
  public:
   // The store must outlive this.
-  explicit Audits(KvStore& store) : store_(store) {}
+  explicit Audits(StateMachine& store) : store_(store) {}
 
   void Serve(Rpc& rpc) {
     rpc.HandleInline<KvAudit>([this](const KvAudit&, const Responder<KvAuditReply>& responder) {
@@ -59,12 +58,11 @@ class Audits {
   // Acts for a log that tells the store what comes, and writes a snapshot meanwhile.
   KvExecuteReply Execute(const KvExecute& request) {
     KvExecuteReply reply;
-    StateMachine& machine = store_;  // a store may use the names of its base for others
-    const auto pieces = machine.StartSnapshot();
-    machine.Expect(std::vector<std::string_view>(request.commands.begin(), request.commands.end()));
+    const auto pieces = store_.StartSnapshot();
+    store_.Expect(std::vector<std::string_view>(request.commands.begin(), request.commands.end()));
     const std::size_t count = std::min(request.indexes.size(), request.commands.size());
     for (std::size_t i = 0; i < count; ++i) {
-      reply.replies.push_back(machine.Apply(request.indexes[i], request.commands[i]));
+      reply.replies.push_back(store_.Apply(request.indexes[i], request.commands[i]));
       reply.snapshot += pieces->Next(request.piece_bytes);
     }
     for (std::string piece = pieces->Next(request.piece_bytes); !piece.empty();
@@ -74,7 +72,7 @@ class Audits {
     return reply;
   }
 
-  KvStore& store_;
+  StateMachine& store_;
 };
 
 }  // namespace depfast::kv
