@@ -119,6 +119,37 @@ def test_an_object_depends_on_every_file_that_its_source_may_read(
     assert len(set(objects.iterdir()) - before) == compiled
 
 
+@pytest.mark.parametrize(
+    ("line", "compiled"),
+    [
+        ("// the header", 0),
+        ("#include <vector>  // and quorum_event.h", 0),
+        ('#include "quorum_event.h"', 1),
+        ("#include <quorum_event.h>", 1),
+        ('  #  include "../lab1-quorum-event/quorum_event.h"  // votes', 1),
+        ('#inc\\\nlude "quorum_event.h"', 1),
+        ('#import "quorum_event.h"', 1),
+        ('#include "raft.h"', 1),  # which includes it
+    ],
+)
+def test_an_object_depends_on_the_headers_that_its_source_may_include(
+    kit: Kit, tmp_path: Path, line: str, compiled: int
+) -> None:
+    objects = kit.submissions.with_name("submission-objects")
+    lab = kit.labs / "lab2-raft" / "lab.yaml"
+    lab.write_text(lab.read_text().replace("[raft.cc]", "[raft.cc, raft.h]"))
+    tree = write_submission(tmp_path / "mine", "VOTES", "RAFT")
+    source = next(tree.rglob("raft.cc"))
+    source.with_name("raft.h").write_text('#include "quorum_event.h"\n')
+    source.write_text(f"{line}\n{source.read_text()}")
+    build(kit, tree)
+    before = set(objects.iterdir())
+    header = next(tree.rglob("quorum_event.h"))
+    header.write_text(f"{header.read_text()}// changed\n")
+    build(kit, tree)
+    assert len(set(objects.iterdir()) - before) == compiled
+
+
 def test_the_labs_own_sources_read_headers_only() -> None:
     """One that seems to read more is compiled again for every mutant of its neighbours."""
     checkout = this_kit()

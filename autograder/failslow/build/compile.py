@@ -9,6 +9,7 @@ In a sandbox the compiler works elsewhere: see compile_directory.py.
 """
 
 import hashlib
+import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -52,12 +53,15 @@ CACHED_BUILDS_MAX = 128
 CACHED_OBJECTS_MAX = 512
 OBJECTS = "submission-objects"
 PRECOMPILED = "precompiled-headers"
+NAME_MAX = 250
+"""Characters of a name that a file system is sure to take: no longer one is a file."""
 OBJECTS_ALONE = "-objects"
 """Marks the result of a build without programs."""
-READS = re.compile(rb"(?<![A-Za-z])(?:include|incbin)(?![a-z])")
+READS = re.compile(rb"(?<![A-Za-z])(?:include|import|embed|incbin)(?![a-z])")
 """A word by which a source reads another file; "included" in a comment is none."""
-READS_A_HEADER = re.compile(rb'\s*#\s*include\s*(?:<[\w/]+(?:\.h|\.hpp)?>|"[^"]+\.h")\s*(?://.*)?')
-INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
+READS_A_HEADER = re.compile(
+    rb'\s*#\s*include\s*(?:<([\w/]+(?:\.h|\.hpp)?)>|"([^"]+\.h)")\s*(?://.*)?'
+)
 STARTER = "starter"
 OWN_MESSAGE = re.compile(
     r"undefined reference to .*depfast::(?:Rpc::\w+|AppendBody|DecodeBody|Responder)<(.+?)[ >(]"
@@ -177,6 +181,10 @@ class _Builder:
         self._room = where.room
         self._objects = kit.submissions.with_name(OBJECTS)
         self._headers = headers_digest(kit, recipe)
+        flagged = include_directories(recipe.flags)
+        self._kits_directories = [each for each in flagged if kit.root in each.parents]
+        self._names: dict[Path, list[str]] = {}
+        """What files include: see `_included`."""
         self._labs = labs
         self._recipe = recipe
         self._scratch = where.scratch
@@ -388,25 +396,42 @@ class _Builder:
 
     def _reads_submitted(self, source: str) -> bool:
         """Whether a given source includes a submitted header, itself or by another of the kit's."""
-        directories = [Path(source).parent, *include_directories(self._recipe.flags)]
-        submitted = {Path(name).name for name in self._starter}
-        seen: set[str] = set()
-        left = [Path(source)]
+        starter = self._scratch / STARTER
+        submitted = {(starter / name).parent for name in self._starter}
+        included = self._included(Path(source), sorted(submitted))
+        return any(path.is_relative_to(starter) for path in included)
+
+    def _included(self, source: Path, directories: list[Path]) -> set[Path]:
+        """The files that a source may include, itself or by others, out of these directories, the
+        kit's own, and its own. Those behind `#if` count.
+
+        Requires: no file reads others in another way (may_read_any_file).
+        """
+        directories = [*directories, *self._kits_directories]
+        roots = (self._scratch, self._kit.root)
+        seen: set[Path] = set()
+        left = [source]
         while left:
-            for name in INCLUDES.findall(left.pop().read_text(encoding="utf-8", errors="replace")):
-                if name in submitted:
-                    return True
-                if name not in seen:
-                    seen.add(name)
-                    left += [each for path in directories if (each := path / name).is_file()]
-        return False
+            path = left.pop()
+            if path not in self._names:
+                self._names[path] = included_names(path.read_bytes())
+            for name in self._names[path]:
+                for directory in (path.parent, *directories):
+                    included = _plain(directory / name)
+                    if included in seen or not any(map(included.is_relative_to, roots)):
+                        continue
+                    if included.is_file():
+                        seen.add(included)
+                        left.append(included)
+        return seen
 
     def _lines(self) -> list[str]:
         """Not where the flags are for a debugger."""
         return [] if any(flag.startswith("-g") for flag in self._recipe.flags) else [LINES]
 
     def _object_key(self, source: str, includes: list[str], tree: str = "src") -> str:
-        """A hash of the source, every file it may include, and the compiler's options."""
+        """A hash of the source, every file it may include, and the compiler's options. So labs and
+        submissions that differ in other files share an object."""
         here = self._scratch / tree
         digest = hashlib.sha256(self._headers)
         _add(digest, GIVEN_FIRST, b"")  # no object from before macros were checked
@@ -419,16 +444,18 @@ class _Builder:
             for include in includes
             if not include.startswith("-isystem")
         }
-        contents = {
-            f"{include} {path.relative_to(directory)}": path.read_bytes()
+        paths = {
+            f"{include} {path.relative_to(directory)}": _plain(path)
             for include, directory in directories.items()
             for path in sorted(directory.rglob("*.*"))
             if path.is_file()
         }
-        all_count = any(map(may_read_any_file, (*contents.values(), (here / source).read_bytes())))
+        contents = {name: path.read_bytes() for name, path in paths.items()}
+        if not any(map(may_read_any_file, (*contents.values(), (here / source).read_bytes()))):
+            included = self._included(here / source, [*directories.values()])
+            contents = {name: contents[name] for name, path in paths.items() if path in included}
         for name, content in contents.items():
-            if all_count or name.endswith(".h"):
-                _add(digest, name, content)
+            _add(digest, name, content)
         return digest.hexdigest()[:32]
 
     def _run(self, words: Sequence[str], output: Path, complaint: str) -> str:
@@ -513,8 +540,24 @@ def _add_headers(digest: "hashlib._Hash", kit: Kit, flags: tuple[str, ...]) -> N
 
 def may_read_any_file(content: bytes) -> bool:
     """Whether the source may read a submitted file that is no header: rare, and allowed."""
-    lines = macros.SPLICE.sub(b"", content).splitlines()
+    lines = _lines(content)
     return any(READS.search(line) and not READS_A_HEADER.fullmatch(line) for line in lines)
+
+
+def included_names(content: bytes) -> list[str]:
+    """The headers that a source includes, as it names them."""
+    found = filter(None, map(READS_A_HEADER.fullmatch, _lines(content)))
+    names = ((each[1] or each[2]).decode("utf-8", "replace") for each in found)
+    return [name for name in names if len(name) < NAME_MAX and "\0" not in name]
+
+
+def _plain(path: Path) -> Path:
+    """Without `..`: two names of a file are one."""
+    return Path(os.path.normpath(path))
+
+
+def _lines(content: bytes) -> list[bytes]:
+    return macros.SPLICE.sub(b"", content).splitlines()
 
 
 def _add(digest: "hashlib._Hash", name: str, content: bytes) -> None:
