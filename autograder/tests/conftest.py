@@ -2,7 +2,7 @@
 
 import pytest
 
-from fixtures import cluster, data, expect, kit, started, tracked  # noqa: F401
+from fixtures import cluster, data, expect, kit, simulated, started, tracked  # noqa: F401
 from replay_pages import tab  # noqa: F401
 
 SLOW_FIXTURES = {"data", "tab", "tracked"}

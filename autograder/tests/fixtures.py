@@ -12,7 +12,7 @@ from failslow.base.kit import Kit
 from failslow.build import cmake
 from failslow.extras.cluster import replica_processes
 from failslow.lab import course_key
-from fakes import REPLICA, build_fakes, write_kit
+from fakes import REPLICA, SUITES, TEST_BINARY, build_fakes, write_kit
 from running import Cluster, Expect, Said
 
 # A shell that runs the tests as a job in the background lets them, and their children, ignore it.
@@ -26,6 +26,17 @@ def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
     monkeypatch.setattr(cmake, "is_built_for_grading", lambda *_: True)
     monkeypatch.delenv(course_key.ENVIRONMENT, raising=False)
     return write_kit(tmp_path / "checkout")
+
+
+@pytest.fixture
+def simulated(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> Kit:
+    """The kit, whose suites in simulation behave as a submission says."""
+    build_fakes(
+        monkeypatch,
+        "failslow.extras.shared.sims",
+        lambda name: TEST_BINARY.format(tests=repr(SUITES[name.removesuffix("_sim")])),
+    )
+    return kit
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from failslow.base.kit import Kit
 from failslow.build.recipe import load_recipe
 from failslow.extras.commands import replay
 from failslow.lab.labs import load_labs
-from fakes import SUITES, TEST_BINARY, build_fakes, write_program, write_reply, write_submission
+from fakes import write_program, write_reply, write_submission
 from running import Expect
 
 Mine = Callable[..., Path]
@@ -57,13 +57,8 @@ def test_a_signal_that_the_caller_ignores_stays_ignored(
 
 
 @pytest.fixture
-def mine(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mine:
+def mine(simulated: Kit, tmp_path: Path) -> Mine:
     """Writes a submission that behaves as told in simulation."""
-    build_fakes(
-        monkeypatch,
-        "failslow.extras.shared.sims",
-        lambda name: TEST_BINARY.format(tests=repr(SUITES[name.removesuffix("_sim")])),
-    )
     return lambda behaviour="": write_submission(tmp_path / "mine", behaviour)
 
 

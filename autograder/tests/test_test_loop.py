@@ -10,7 +10,7 @@ import pytest
 from failslow.base.kit import Kit
 from failslow.extras.commands import saves
 from failslow.extras.commands import test as command
-from fakes import SUITES, TEST_BINARY, build_fakes, write_submission
+from fakes import write_submission
 from running import Expect
 
 BOTH = "FAIL:Quorum.Votes FAIL:Quorum.Late"
@@ -20,12 +20,7 @@ Looks = list[Callable[[], object]]
 
 
 @pytest.fixture
-def tree(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    build_fakes(
-        monkeypatch,
-        "failslow.extras.shared.sims",
-        lambda name: TEST_BINARY.format(tests=repr(SUITES[name.removesuffix("_sim")])),
-    )
+def tree(simulated: Kit, tmp_path: Path) -> Path:
     return write_submission(tmp_path / "mine", BOTH)
 
 
