@@ -538,6 +538,18 @@ def test_a_void_test_scores_zero_and_names_the_cause(grader: Grader) -> None:
     )
 
 
+def test_a_hidden_test_tells_its_answer_and_why_it_could_not_be_built(grader: Grader) -> None:
+    hidden = {
+        "TOLD": "Does not hold: Property of Nesting.\nwords of the test, told\nSee ",
+        "UNBUILT": "Not tested, because its situation does not come up: Property of Nesting.\n"
+        "What prevents it: words of the test, unbuilt\nSee ",
+    }
+    for behaviour, output in hidden.items():
+        content = grader.grade(1, f"FAIL:Secret.Nesting\n{behaviour}:Secret.Nesting")
+        by_id = {test["extra_data"]["id"]: test for test in rows(content)}
+        assert by_id["Secret.Nesting"]["output"].startswith(output)
+
+
 def test_hidden_tests_have_seeds_of_the_course(grader: Grader, tmp_path: Path) -> None:
     """Public tests keep the seed that students run them with."""
     path = tmp_path / "cs1.key"
