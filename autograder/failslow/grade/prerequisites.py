@@ -2,7 +2,7 @@
 
 A part may name tests that its own tests depend on (lab.yaml, parts/needs). For example, a log
 that elects no leader fails every test of replication for the same reason. When a needed test
-fails, the tests of the part are not run. They score 0 and name the needed test. Tests of suites
+fails, the tests of the part are not run. They score 0 and name the needed test. Suites and tests
 that stand alone (lab.yaml, alone) are run all the same: they call no other part.
 """
 
@@ -75,7 +75,7 @@ def _needs(lab: Lab, test: GradedTest, given: Mapping[str, GradedTest]) -> list[
 
 
 def _stands_alone(lab: Lab, test: GradedTest) -> bool:
-    return test.name.partition(".")[0] in lab.alone
+    return test.name in lab.alone or test.name.partition(".")[0] in lab.alone
 
 
 def _because(test: GradedTest) -> str:
