@@ -1,6 +1,7 @@
 """The points of a verdict, and the sentences about it for a student and an instructor."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from failslow.base import deadline
 from failslow.base.errors import CannotDo
@@ -221,6 +222,12 @@ def _title(row: Graded) -> str:
     if row.fault == NORMAL:
         return f"No slow replica: {mix}{row.replicas} replicas"
     return f"Slow {row.victim}: {mix}{row.replicas} replicas, {row.fault}"
+
+
+def interrupted_measurement(lab: Lab) -> TestRow:
+    reason = deadline.INTERRUPTED
+    row = skipped_measurement(lab, _without_verdict(reason))
+    return replace(row, no_verdict=reason, detail=reason, cause="")
 
 
 def skipped_measurement(lab: Lab, because: str) -> TestRow:
