@@ -66,7 +66,8 @@ GRADED_TEST(Saucr, SlowAnswersWaitForTheDisk, "6a", 1,
 }
 
 GRADED_TEST(Saucr, ASilentLeaderMakesFollowersFlush, "6a", 1,
-            "60 ms after the leader's death all entries are on the followers' disks.") {
+            "60 ms after the leader's death all entries are on the followers' disks. The next "
+            "leader is in slow mode first (R8).") {
   SaucrWorld world({.replicas = 5, .seed = 604}, SaucrWorld::Parts::k6A);
   ASSERT_TRUE(world.BeginInMemory());
   ASSERT_TRUE(world.Commit(20));
@@ -78,6 +79,8 @@ GRADED_TEST(Saucr, ASilentLeaderMakesFollowersFlush, "6a", 1,
   for (const PeerId id : testkit::Some(followers)) {
     EXPECT_TRUE(world.HasOnDisk(id, last)) << "replica " << id << " has not flushed (R9)";
   }
+  ASSERT_TRUE(world.WaitForMode(Mode::kSlow));
+  EXPECT_TRUE(world.WaitForMode(Mode::kFast)) << "four of five are up (R7)";
 }
 
 // ---- 6B ----
