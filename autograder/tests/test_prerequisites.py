@@ -76,6 +76,14 @@ def test_suites_and_tests_that_stand_alone_are_never_skipped(named: str) -> None
         prerequisites.check(alone, TESTS)
 
 
+def test_a_needed_test_without_a_verdict_is_no_cause() -> None:
+    def run(tests: Sequence[GradedTest]) -> list[Outcome]:
+        return [Outcome(("no",), no_verdict="the grading was interrupted") for _ in tests]
+
+    outcomes = prerequisites.run(CHAIN, TESTS, run)
+    assert not any(outcome.skipped_because for outcome in outcomes)
+
+
 def test_a_skipped_test_passes_its_cause_on() -> None:
     parts = lab(Part("a", "", 1), Part("b", "", 2, ("A.Elects",)), Part("c", "", 1, ("B.Appends",)))
     outcomes = prerequisites.run(parts, TESTS, Runner("A.Elects"))
