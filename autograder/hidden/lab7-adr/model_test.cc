@@ -58,7 +58,7 @@ std::string Described(const PlantedRun& run) {
 // The rules that decide the first part of the state that differs. A reset changes all others.
 const char* RulesOf(char said, char right) {
   const int differs = said ^ right;
-  if ((differs & 16) != 0) return "R6";
+  if ((differs & 16) != 0) return "R6, and R2, R4 and R7, on which it rests";
   if ((differs & 12) != 0) return "R1, R4 and R10";
   if ((differs & 32) != 0) return "R2, R3 and R7";
   if ((differs & 1) != 0) return "R5 and R11";
