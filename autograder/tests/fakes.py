@@ -95,6 +95,9 @@ if wants("VIOLATES"):
     entry["violated"] = "log matching violated at 0.1 s: odd (rule 1 of the handout)"
 if wants("BREAKS"):
     entry["broken"] = "promptness violated at 0.1 s: idle (or not) (rule 2 of the handout)"
+for word in ("told", "unbuilt"):
+    if wants(word.upper()):
+        entry[word] = "words of the test, " + word
 if wants("SHRINKS"):
     entry["shrinks"] = "yes"
 if wants("STAYS"):

@@ -468,17 +468,40 @@ def test_an_invalid_document_is_refused() -> None:
         results.validated(results.rejection("m", "d", DEVELOPMENT) | {"score": -1})
 
 
-def test_an_interrupt_ends_children_and_writes_nothing(grader: Grader, kit: Kit) -> None:
+def _interrupting(program: Path) -> None:
+    """Its tests interrupt the grade, and end no more."""
     body = "import os, signal, time\nos.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(60)"
-    program = kit.binary("lab1_public_sealed")
     listing = program.read_text().replace("name = options", f"{body}\nname = options", 1)
     write_program(program, listing.partition("\n")[2])
+
+
+def test_an_interrupt_ends_children_and_writes_nothing(grader: Grader, kit: Kit) -> None:
+    _interrupting(kit.binary("lab1_public_sealed"))
     try:
         assert grader.grade(130) == {}
     finally:
         process._stopping.clear()
     assert not process._groups
     assert sys.exc_info() == (None, None, None)
+
+
+def test_an_interrupt_keeps_the_verdicts_before_it(grader: Grader, kit: Kit) -> None:
+    _interrupting(kit.binary("lab2_public_sealed"))
+    try:
+        content = grader.grade(130, "", "")
+    finally:
+        process._stopping.clear()
+    assert not process._groups
+    assert content["score"] == 100, "lab 1's, and nothing of lab 2"
+    assert content["extra_data"]["max_score"] == 210
+    partial = "PARTIAL: the grading was interrupted in lab2."
+    assert content["extra_data"]["partial"] == partial
+    assert partial in content["output"]
+    unknown = content["extra_data"]["without_verdict"]
+    assert unknown["measurement"] == "the grading was interrupted"
+    (measured,) = slow(content)
+    assert measured["output"].startswith("The grading ended before this test did.")
+    assert f"interrupted; {grader.results} is partial" in grader.said.err
 
 
 def test_tests_that_need_a_failed_test_are_skipped_and_say_so(grader: Grader, kit: Kit) -> None:
@@ -536,6 +559,18 @@ def test_a_void_test_scores_zero_and_names_the_cause(grader: Grader) -> None:
         "Does not hold: Property of Nesting.\n"
         "Violated: 'log matching', rule 1 of the handout.\nThis violates safety"
     )
+
+
+def test_a_hidden_test_tells_its_answer_and_why_it_could_not_be_built(grader: Grader) -> None:
+    hidden = {
+        "TOLD": "Does not hold: Property of Nesting.\nwords of the test, told\nSee ",
+        "UNBUILT": "Not tested, because its situation does not come up: Property of Nesting.\n"
+        "What prevents it: words of the test, unbuilt\nSee ",
+    }
+    for behaviour, output in hidden.items():
+        content = grader.grade(1, f"FAIL:Secret.Nesting\n{behaviour}:Secret.Nesting")
+        by_id = {test["extra_data"]["id"]: test for test in rows(content)}
+        assert by_id["Secret.Nesting"]["output"].startswith(output)
 
 
 def test_hidden_tests_have_seeds_of_the_course(grader: Grader, tmp_path: Path) -> None:

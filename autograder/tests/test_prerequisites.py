@@ -65,14 +65,23 @@ def test_one_root_cause_is_named_everywhere() -> None:
     assert not outcomes[3].skipped_because
 
 
-def test_suites_that_stand_alone_are_never_skipped() -> None:
+@pytest.mark.parametrize("named", ["Rules", "Rules.Order"])
+def test_suites_and_tests_that_stand_alone_are_never_skipped(named: str) -> None:
     rules = a_test("Rules.Order", "b")
-    alone = replace(CHAIN, alone=("Rules",))
+    alone = replace(CHAIN, alone=(named,))
     outcomes = prerequisites.run(alone, [*TESTS, rules], Runner("A.Elects"))
     assert outcomes[1].skipped_because
     assert outcomes[-1].passed
-    with pytest.raises(CannotDo, match="there is no suite 'Rules'"):
+    with pytest.raises(CannotDo, match=f"there is no suite or test '{named}'"):
         prerequisites.check(alone, TESTS)
+
+
+def test_a_needed_test_without_a_verdict_is_no_cause() -> None:
+    def run(tests: Sequence[GradedTest]) -> list[Outcome]:
+        return [Outcome(("no",), no_verdict="the grading was interrupted") for _ in tests]
+
+    outcomes = prerequisites.run(CHAIN, TESTS, run)
+    assert not any(outcome.skipped_because for outcome in outcomes)
 
 
 def test_a_skipped_test_passes_its_cause_on() -> None:

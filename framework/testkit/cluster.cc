@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -94,10 +95,19 @@ bool Cluster::RunUntil(const std::function<bool()>& done, Duration at_most) {
   return true;
 }
 
+// Without a leader all replicas wait alike, and one's stacks say as much as those of all. Waits are
+// alike if they differ in their numbers alone: ids, times, addresses.
 void Cluster::RecordStall() {
+  std::map<std::string, PeerId> first_of;  // by the words of its waits
   for (PeerId replica = 0; replica < replicas(); ++replica) {
     if (!simulator_.IsUp(replica)) continue;
-    Note("replica " + std::to_string(replica) + " stalls: " + simulator_.DumpCoroutines(replica));
+    const std::string waits = simulator_.DumpCoroutines(replica);
+    std::string words = waits;
+    std::erase_if(words, [](char each) { return each >= '0' && each <= '9'; });
+    const auto [first, is_new] = first_of.try_emplace(words, replica);
+    const std::string name = "replica " + std::to_string(replica);
+    Note(is_new ? name + " stalls: " + waits
+                : name + " stalls as replica " + std::to_string(first->second) + " does");
   }
 }
 

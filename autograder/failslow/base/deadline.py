@@ -12,6 +12,7 @@ NONE = math.inf
 """A deadline is a time of time.monotonic(). This one never comes."""
 
 OUT_OF_TIME = "the grading ran out of time"
+INTERRUPTED = "the grading was interrupted"
 
 
 def after(seconds: float) -> float:

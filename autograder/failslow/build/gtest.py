@@ -48,6 +48,8 @@ class Outcome:
     `rule`: that invariant, or another violated one, and where its rule stands; or "". A student may
     see it of a hidden test. `shrinks`: the test runs schedules of faults, which may be
     made shorter. `explored`: what an exploration counted, as JSON; "" for another test.
+    `told`: what a student may see of a hidden test's failure, beside its description; or "".
+    `unbuilt`: the behaviour because of which the test could not build its situation, or "".
     `situations`: in how many of its worlds each situation came up that the test is meant to reach.
     `ended_process`: there is no more than the failure, and the history up to it. `no_verdict`: why
     the grader has none, or ""; the failure is the grader's then. `twins`: "same", "differ", or why
@@ -65,6 +67,8 @@ class Outcome:
     violated: str = ""
     violated_part: str = ""
     rule: str = ""
+    told: str = ""
+    unbuilt: str = ""
     shrinks: bool = False
     explored: str = ""
     situations: tuple[tuple[str, int], ...] = ()
@@ -278,6 +282,8 @@ def parse_result(document: dict[str, Any], test: str) -> Outcome:
         violated=_name(str(case.get("violated", ""))),
         violated_part=_part(str(case.get("violated", ""))),
         rule=_rule(str(case.get("violated") or case.get("broken", ""))),
+        told=printable.text(str(case.get("told", ""))),
+        unbuilt=printable.text(str(case.get("unbuilt", ""))),
         shrinks="shrinks" in case,
         explored=str(case.get("explored", "")),
         twins=str(case.get("twins", "")),

@@ -67,10 +67,12 @@ class LabGrade:
 
 @dataclass(frozen=True)
 class Grade:
-    """`key`: the hidden seeds derive from it."""
+    """`key`: the hidden seeds derive from it. `partial`: a sentence if the grade was interrupted,
+    or ""."""
 
     labs: tuple[LabGrade, ...]
     key: CourseKey = course_key.DEVELOPMENT
+    partial: str = ""
 
     @property
     def score(self) -> float:
@@ -114,6 +116,7 @@ class Scope:
     `diagnosis`: judge the answers of a lab's diagnosis.
     `isolate`: a test without a verdict costs its own points; otherwise it ends the grade.
     `end`: the deadline. What has no verdict by then has none.
+    `keeps_partial`: an interrupt ends the grade with the verdicts so far, if there are any.
     """
 
     tests: frozenset[str] | None = None
@@ -127,3 +130,4 @@ class Scope:
     diagnosis: bool = True
     isolate: bool = False
     end: float = deadline.NONE
+    keeps_partial: bool = False

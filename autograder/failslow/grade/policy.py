@@ -1,6 +1,7 @@
 """The points of a verdict, and the sentences about it for a student and an instructor."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from failslow.base import deadline
 from failslow.base.errors import CannotDo
@@ -24,6 +25,7 @@ from failslow.measurement.sweep import Cell
 
 NO_VERDICT = "The grader has no verdict on this test, after two runs."
 TOO_LATE = "The grading ended before this test did."
+ENDED_EARLY = (deadline.OUT_OF_TIME, deadline.INTERRUPTED)
 MISSING = "Its points are missing for now; your instructor is told."
 
 
@@ -101,15 +103,19 @@ def _student_output(lab: Lab, test: GradedTest, outcome: Outcome, told: violatio
         # The rest of a violation's sentence would reveal the scenario.
         if outcome.rule and violations.invariants_alone(outcome.failures):
             return f"Violated while this was tested: {outcome.rule}.\n{costs}{see}"
+        if outcome.unbuilt:
+            why = f"Not tested, because its situation does not come up: {test.description}"
+            return f"{why}\nWhat prevents it: {outcome.unbuilt}\n{see}"
         rule = f"Violated: {outcome.rule}.\n" if outcome.rule else ""
-        return f"Does not hold: {test.description}\n{rule}{costs}{see}"
+        words = f"{outcome.told}\n" if outcome.told else ""
+        return f"Does not hold: {test.description}\n{words}{rule}{costs}{see}"
     steps = last_steps.before_death("\n\n".join(outcome.failures), outcome.history)
     return f"{failure}\n{steps}{costs}{see}; run it yourself: ./kit test {lab.id} {test.name}"
 
 
 def _without_verdict(reason: str) -> str:
     """For the student, who is not told the grader's reason."""
-    return f"{TOO_LATE if reason == deadline.OUT_OF_TIME else NO_VERDICT} {MISSING}"
+    return f"{TOO_LATE if reason in ENDED_EARLY else NO_VERDICT} {MISSING}"
 
 
 def determinism_row(lab: Lab, differs: str) -> TestRow:
@@ -216,6 +222,12 @@ def _title(row: Graded) -> str:
     if row.fault == NORMAL:
         return f"No slow replica: {mix}{row.replicas} replicas"
     return f"Slow {row.victim}: {mix}{row.replicas} replicas, {row.fault}"
+
+
+def interrupted_measurement(lab: Lab) -> TestRow:
+    reason = deadline.INTERRUPTED
+    row = skipped_measurement(lab, _without_verdict(reason))
+    return replace(row, no_verdict=reason, detail=reason, cause="")
 
 
 def skipped_measurement(lab: Lab, because: str) -> TestRow:

@@ -2,7 +2,7 @@
 
 A part may name tests that its own tests depend on (lab.yaml, parts/needs). For example, a log
 that elects no leader fails every test of replication for the same reason. When a needed test
-fails, the tests of the part are not run. They score 0 and name the needed test. Tests of suites
+fails, the tests of the part are not run. They score 0 and name the needed test. Suites and tests
 that stand alone (lab.yaml, alone) are run all the same: they call no other part.
 """
 
@@ -50,17 +50,19 @@ def reason(
     if but in part.needs:
         return ""
     for name in part.needs:
-        if name in outcomes and not outcomes[name].passed:
-            return outcomes[name].skipped_because or _because(tests[name])
+        outcome = outcomes.get(name)
+        # Without a verdict on the needed test there is no cause to name.
+        if outcome and not outcome.passed and not outcome.no_verdict:
+            return outcome.skipped_because or _because(tests[name])
     return ""
 
 
 def check(lab: Lab, tests: Sequence[GradedTest]) -> None:
     """CannotDo when lab.yaml names a test or a suite that is not among all of the lab's tests."""
     names = {test.name for test in tests}
-    for suite in lab.alone:
-        if not any(name.startswith(f"{suite}.") for name in names):
-            raise CannotDo(f"{lab.id}: alone: there is no suite '{suite}'")
+    for each in lab.alone:
+        if each not in names and not any(name.startswith(f"{each}.") for name in names):
+            raise CannotDo(f"{lab.id}: alone: there is no suite or test '{each}'")
     for part in lab.parts:
         for name in part.needs:
             if name not in names:
@@ -75,7 +77,7 @@ def _needs(lab: Lab, test: GradedTest, given: Mapping[str, GradedTest]) -> list[
 
 
 def _stands_alone(lab: Lab, test: GradedTest) -> bool:
-    return test.name.partition(".")[0] in lab.alone
+    return test.name in lab.alone or test.name.partition(".")[0] in lab.alone
 
 
 def _because(test: GradedTest) -> str:

@@ -64,6 +64,8 @@ def print_score(console: Console, grade: Grade) -> None:
     """Requires: the labs were printed."""
     console.print(grade.losses)
     console.print(f"[bold]Score: {_of(grade.score, grade.max_score)}[/bold]")
+    if grade.partial:
+        console.print(f"[yellow]{grade.partial}[/yellow]")
     if grade.key.mark:
         console.print(f"[yellow]{grade.key.mark}[/yellow]")
 

@@ -54,6 +54,7 @@ def document(grade: Grade, seconds: float, sandbox: Mapping[str, bool]) -> dict[
         "extra_data": {
             "max_score": grade.max_score,
             "course_key": _name(grade.key),
+            "partial": grade.partial,
             "sandbox": dict(sandbox),
             "without_verdict": {row.test_id: row.no_verdict for row in grade.without_verdict},
             "capacity": {lab.lab.id: _capacities(lab) for lab in grade.labs if lab.measurement},
@@ -176,8 +177,7 @@ def _summary(grade: Grade) -> str:
     if all(lab.lab.visibility.shows_all for lab in grade.labs):
         lines.append(grade.losses)
     lines += [remark for lab in grade.labs for remark in lab.missing]
-    if missing := without_verdict(grade):
-        lines.append(missing)
+    lines += [each for each in (grade.partial, without_verdict(grade)) if each]
     return _marked(grade.key, "\n".join(lines))
 
 

@@ -49,10 +49,11 @@ def grade(
     """Compiles and grades, one lab after the other. `recipe`: other than the kit's.
 
     Raises BadSubmission when it does not compile, CouldNotGrade when a test gave no verdict (see
-    Scope.isolate) or a measured run no result.
+    Scope.isolate) or a measured run no result, KeyboardInterrupt unless Scope.keeps_partial.
     """
     scope = scope or Scope()
-    graded = []
+    graded: list[LabGrade] = []
+    partial = ""
     with parallel.threads(1) as beside:
         programs = _Programs(kit, labs, submission, recipe, scope.end, steps, beside)
         if scope.end != deadline.NONE:
@@ -69,9 +70,24 @@ def grade(
             diagnosis = [] if given is None else [*policy.diagnosis_rows(kit, lab, given, key)]
             missing = unwritten.remarks(kit, labs, lab, submission)
             missing += unwritten.copies(kit, labs, lab, submission)
-            graded.append(replace(grader.grade(diagnosis), missing=tuple(missing)))
+            lab_grade = replace(grader.grade(diagnosis), missing=tuple(missing))
+            if grader.interrupted and not graded and not _has_verdict(lab_grade):
+                raise KeyboardInterrupt
+            graded.append(lab_grade)
             steps.after(graded[-1])
-    return Grade(tuple(graded), key)
+            if grader.interrupted:
+                partial = _partial(lab, then)
+                break
+    return Grade(tuple(graded), key, partial)
+
+
+def _has_verdict(graded: LabGrade) -> bool:
+    return any(row.max_score and not row.no_verdict for row in graded.rows)
+
+
+def _partial(lab: Lab, then: Lab | None) -> str:
+    rest = f", and nothing from {then.id} on was graded" if then else ""
+    return f"PARTIAL: the grading was interrupted in {lab.id}{rest}."
 
 
 class _Programs:
@@ -132,6 +148,7 @@ class _LabGrader:
         in_lines: Callable[[str], str],
     ) -> None:
         """`in_lines`: see crash_stack.in_sandbox."""
+        self.interrupted = False
         self._in_lines = in_lines
         self._kit = kit
         self._lab = lab
@@ -148,7 +165,7 @@ class _LabGrader:
         differs = next((outcome.differs for outcome in outcomes if outcome.differs), "")
         void = penalties.of_lab(self._lab, wanted, outcomes, differs)
         because = self._why_not_measured(wanted, outcomes, void)
-        measurement = None if because else self._measure()
+        measurement = None if because else self._measure_unless_interrupted()
         if measurement and measurement.differs:
             differs = measurement.differs
             void = penalties.of_lab(self._lab, wanted, outcomes, differs)
@@ -161,6 +178,8 @@ class _LabGrader:
         rows += diagnosis
         if because:
             rows.append(policy.skipped_measurement(self._lab, because))
+        elif self.interrupted and self._settings and self._scope.measurement and not measurement:
+            rows.append(policy.interrupted_measurement(self._lab))
         if measurement:
             rows += policy.measurement_rows(self._lab, measurement, void)
         return LabGrade(self._lab, tuple(rows), measurement, frozenset(void))
@@ -183,10 +202,8 @@ class _LabGrader:
 
             def run_all(runnable: Sequence[GradedTest]) -> Sequence[Outcome]:
                 nonlocal ended
-                found = parallel.run_all(
-                    runnable,
-                    self._run_test,
-                    lambda done, _, now: advance(ended + done, len(tests), now),
+                found = self._run_all(
+                    runnable, lambda done, _, now: advance(ended + done, len(tests), now)
                 )
                 ended += len(runnable)
                 return found
@@ -196,6 +213,35 @@ class _LabGrader:
                 if self._scope.prerequisites
                 else [*run_all(tests)]
             )
+
+    def _run_all(self, tests: Sequence[GradedTest], advance: console.Advance) -> list[Outcome]:
+        """After an interrupt the tests that have not ended have no verdict."""
+        found: dict[str, Outcome] = {}
+
+        def ended(test: GradedTest, outcome: Outcome) -> None:
+            found[test.name] = outcome
+
+        try:
+            if not self.interrupted:
+                parallel.run_all(tests, self._run_test, advance, ended=ended)
+        except KeyboardInterrupt:
+            self._end_early()
+        reason = deadline.INTERRUPTED
+        without = Outcome((reason,), no_verdict=reason)
+        return [found.get(test.name, without) for test in tests]
+
+    def _measure_unless_interrupted(self) -> Measurement | None:
+        try:
+            return None if self.interrupted else self._measure()
+        except KeyboardInterrupt:
+            self._end_early()
+            return None
+
+    def _end_early(self) -> None:
+        """Raises the interrupt again unless a partial grade is wanted."""
+        if not self._scope.keeps_partial:
+            raise KeyboardInterrupt
+        self.interrupted = True
 
     def _run_test(self, test: GradedTest) -> Outcome:
         run = gtest.run_and_shrink if self._scope.shrink else gtest.run_test

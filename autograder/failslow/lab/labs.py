@@ -127,7 +127,7 @@ class Lab:
     `only_in_clusters`: of `needs`, those that no test and no measured run uses.
     `cluster`: None for a lab whose replicas do not run as processes.
     `exploration`: what `kit explore` explores, if there is a program for it.
-    `alone`: suites whose tests need no other test, whatever their parts need.
+    `alone`: suites and tests that need no other test, whatever their parts need.
     """
 
     id: str

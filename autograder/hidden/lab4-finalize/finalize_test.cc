@@ -11,6 +11,7 @@
 #include "depfast/host/random.h"
 #include "fan_out_runner.h"
 #include "testkit/environment.h"
+#include "testkit/told.h"
 
 namespace depfast::lab4 {
 namespace {
@@ -309,7 +310,9 @@ GRADED_TEST(FinalizeEnd, LeavesNothingForAVerySlowPeer, "4a", 2,
   }
   EXPECT_EQ(kept, 0u) << "quorums are alive after their end";
   EXPECT_EQ(runner.outstanding_calls(), 0u);
-  EXPECT_GT(runner.frames_released(), 0u) << "no frame has waited: the test shows nothing";
+  if (runner.frames_released() == 0) {
+    testkit::CouldNotBuild("no frame waits for a slow link at a release: were all calls given up?");
+  }
   EXPECT_EQ(runner.cluster.simulator().HeldBytes(0, 3), 0u);
   EXPECT_LT(runner.coroutines(), kFanOuts / 10) << "coroutines that have not ended";
   // Run once more: whatever is kept of a fan-out that is over, the heap grows by it. A call takes

@@ -146,8 +146,10 @@ GRADED_TEST(CopilotAnything, Messages, "5b", 1,
   SendAnything(Sends::kAll);
 }
 
-GRADED_TEST(CopilotAnything, Promises, "5d", 1,
-            "The same, and a promise names the rivals of its entry.") {
+GRADED_TEST(
+    CopilotAnything, Promises, "5d", 1,
+    "Random proposals, Accepts, Prepares and Commits are answered by the rules, and a promise "
+    "names the rivals of its entry.") {
   SendAnything(Sends::kAllWithRivals);
 }
 

@@ -16,8 +16,10 @@ GRADED_TEST(
   EXPECT_GT(met.accepted, 0U);
 }
 
-GRADED_TEST(CopilotChaos, SnapshotsSurviveAnything, "5d", 1,
-            "The same with large commands, so that logs are cut and replicas restore snapshots.") {
+GRADED_TEST(
+    CopilotChaos, SnapshotsSurviveAnything, "5d", 1,
+    "Under random faults and large commands, logs are cut and replicas restore snapshots, and "
+    "no rule is broken.") {
   const auto met = SurviveChaos(571, 2, {.commands = 2, .bytes = 32 << 10});
   EXPECT_GT(met.fast, 0U);
 }

@@ -79,7 +79,10 @@ GRADED_TEST(Commit, FourOfFive, "6a", 2,
   ExpectFastQuorum(5, 702);
 }
 
-GRADED_TEST(Commit, FiveOfSevenAndThreeOfThree, "6a", 1, "The same with 7 and 3 replicas.") {
+GRADED_TEST(
+    Commit, FiveOfSevenAndThreeOfThree, "6a", 1,
+    "With one answer short of f + 2 of 7 and of 3 replicas, and disks that hang, nothing is "
+    "acknowledged.") {
   ExpectFastQuorum(7, 703);
   ExpectFastQuorum(3, 704);
 }

@@ -23,9 +23,10 @@ GRADED_TEST(Sequences, WithGaps, "6d", 2,
   ExpectIdeal(SomeOf(7), {.replicas = 7, .commands = 1, .world = 6200});
 }
 
-GRADED_TEST(Sequences, AtOnce, "6d", 3,
-            "The same sequences without gaps: nothing is lost, and exactly those are unavailable "
-            "that leave fewer than f replicas with their LLEs.") {
+GRADED_TEST(
+    Sequences, AtOnce, "6d", 3,
+    "In crash sequences without gaps nothing is lost, and exactly those are unavailable that "
+    "leave fewer than f replicas with their LLEs.") {
   ExpectIdeal(SomeOf(5), {.replicas = 5, .crashes = Crashes::kAtOnce, .world = 6300});
   ExpectIdeal(SomeOf(7), {.replicas = 7, .crashes = Crashes::kAtOnce, .world = 6400});
 }

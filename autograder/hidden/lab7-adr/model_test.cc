@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "naive_detector.h"
 #include "testkit/environment.h"
 #include "testkit/some.h"
+#include "testkit/told.h"
 
 namespace depfast::adr {
 namespace {
@@ -53,24 +55,37 @@ std::string Described(const PlantedRun& run) {
   return "";
 }
 
-// Whether the detector says of each stream what the model says.
+// The rules that decide the first part of the state that differs. A reset changes all others.
+const char* RulesOf(char said, char right) {
+  const int differs = said ^ right;
+  if ((differs & 16) != 0) return "R6, and R2, R4 and R7, on which it rests";
+  if ((differs & 12) != 0) return "R1, R4 and R10";
+  if ((differs & 32) != 0) return "R2, R3 and R7";
+  if ((differs & 1) != 0) return "R5 and R11";
+  return "R6, R8, R9 and R12";
+}
+
+// Whether the detector says of each stream what the model says. A student is told of the first one
+// that differs.
 testing::AssertionResult AgreeOn(AskedDetector& detector, const WatchStreams& request) {
   const auto said = detector.States(request);
   const auto right = NaiveStates(request);
   for (std::size_t i = 0; i < right.size(); ++i) {
     const auto [wrong, expected] = std::ranges::mismatch(said[i], right[i]);
     if (wrong == said[i].end()) continue;
-    auto failure = testing::AssertionFailure();
+    std::ostringstream words;
     const auto at = static_cast<std::size_t>(wrong - said[i].begin());
-    failure << "recent_min " << request.recent_min << ", history_per_recent "
-            << request.history_per_recent << ", rates_per_recent " << request.rates_per_recent
-            << ", window_max " << request.window_max << "; the updates, up to that one:";
+    words << "Look at " << RulesOf(*wrong - '0', *expected - '0') << ". With recent_min "
+          << request.recent_min << ", history_per_recent " << request.history_per_recent
+          << ", rates_per_recent " << request.rates_per_recent << ", window_max "
+          << request.window_max << " and these updates:";
     for (std::size_t run = at > 30 ? at - 30 : 0; run <= at; ++run) {
-      failure << "\n  " << run + 1 << ": "
-              << Described(request.runs[request.streams[i].order[run]]);
+      words << "\n  " << run + 1 << ": " << Described(request.runs[request.streams[i].order[run]]);
     }
-    return failure << "\nthe detector says: " << Described(*wrong)
-                   << "\nthe rules say: " << Described(*expected);
+    words << "\nyour detector says: " << Described(*wrong)
+          << "\nthe rules say: " << Described(*expected);
+    testkit::TellStudent(words.str());
+    return testing::AssertionFailure() << words.str();
   }
   return testing::AssertionSuccess();
 }

@@ -35,7 +35,7 @@ TEST(Cluster, RunUntilAsksFirstAndLast) {
 }
 
 TEST(Cluster, AStallExplainsItself) {
-  Cluster cluster({.replicas = 3, .seed = 1});
+  Cluster cluster({.replicas = 4, .seed = 1});
   cluster.Start();
   Client client(cluster.simulator());
   client.Call(1, Ignore{}, kForever, [](const std::optional<TextReply>&) {});
@@ -46,7 +46,8 @@ TEST(Cluster, AStallExplainsItself) {
   const std::string history = cluster.history().All();
   EXPECT_NE(history.find("replica 2 dies: crash"), std::string::npos) << history;
   EXPECT_NE(history.find("replica 0 stalls: "), std::string::npos) << history;
-  EXPECT_EQ(history.find("replica 2 stalls: "), std::string::npos) << history;
+  EXPECT_EQ(history.find("replica 2 stalls"), std::string::npos) << history;
+  EXPECT_NE(history.find("replica 3 stalls as replica 0 does"), std::string::npos) << history;
   const std::size_t stall = history.find("replica 1 stalls: ");
   ASSERT_NE(stall, std::string::npos) << history;
   EXPECT_NE(history.find("Ignore", stall), std::string::npos) << history;

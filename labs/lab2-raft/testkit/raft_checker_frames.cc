@@ -277,9 +277,12 @@ void RaftChecker::OnAppendReply(PeerId replica, const Request& asked,
   if (leaders == leader_log.end() || replaced) return;
   const std::uint64_t on_disk = disk.wal.log.TermAt(reply.match_index);
   if (on_disk != leaders->second.term) {
-    Violate(Invariant::kLogMatching,
+    // With a write on its way the answer is early (rule 4). Otherwise the log keeps what differs.
+    const bool is_early = group_.disk(replica).queued_operations() > 0;
+    Violate(is_early ? Invariant::kDurability : Invariant::kLogMatching,
             Name(replica) + " acknowledges " + At(reply.match_index, leaders->second.term) +
-                " while its disk has term " + std::to_string(on_disk) + " there");
+                " while its disk has term " + std::to_string(on_disk) + " there" +
+                (is_early ? ", and a write is under way" : ""));
   }
 }
 

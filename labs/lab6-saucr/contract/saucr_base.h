@@ -48,7 +48,8 @@ class SaucrHooks {
 
   // This leader replicates a round: it writes the entries to the journal, sends them, and waits for
   // what commits them (R1 to R3), at most for kRoundPatience. Runs in a coroutine of its own, and
-  // may wait. At most two rounds are under way.
+  // may wait. It is called in the step that has appended the round: until it waits, last() is the
+  // round's last entry. A next round may append more then. At most two rounds are under way.
   virtual void Replicate(const Round& round) = 0;
 
   // A message of the leader of our term. Its `prev` is in our log, unless it is a beat. Takes its
@@ -130,18 +131,23 @@ class SaucrBase : public ReplicatedLog, private SaucrHooks {
   void SetMode(const ModeState& mode);
   // The message of a round, with the map and the mode as they are now.
   AppendEntries MakeRound(const Round& round) const;
-  // The special request (R6): all in rounds flush, and answer once that is done. Their answers
-  // commit what they make durable. Returns at once. Begin our own flush before it.
+  // The special request (R6): all in rounds flush, and answer once that is done. Returns at once.
+  // The base takes note of their answers, and of our own disk at the end of the journal's latest
+  // sync. After each it commits by CommittedUpTo: you call neither NoteReply nor AdvanceCommit.
+  // Begin our own flush before it, since a later one is not waited for.
   void AskAllToFlush();
   // Takes note of an answer to our messages, or of our own part: call it for each. True if it
   // acknowledges something in our term.
   bool NoteReply(PeerId peer, const AppendEntriesReply& reply);
+  // By replica. A round counts as named before its Replicate is called: for each follower of
+  // `round.named`, and for this leader. `buffered` is never above the last entry of the latest
+  // round that named the replica, whatever catch-up has brought it.
   const std::vector<Acks>& acks() const;
   EntryIndex term_began_at() const;  // the first entry of our term
   // Takes the entries up to there for committed, while this leads.
   void AdvanceCommit(EntryIndex index);
-  // Notes the answers that come later, and gives the others up after a while: those followers fall
-  // behind. Returns at once.
+  // Notes the answers that come later, and commits by them, as after a special request. Gives the
+  // others up after a while: those followers fall behind. Returns at once.
   void ReleaseLater(const Broadcast<AppendEntries>& calls);
 
   // Asks all others for the ends of their logs. An answer of our `term` has the `last` and the

@@ -23,10 +23,11 @@ namespace depfast::saucr {
 using raft::LogEntry;
 using raft::RaftLog;
 
-inline constexpr Duration kBeat = 20ms;                     // between two beats of a leader (R5)
-inline constexpr int kSilentBeats = 2;                      // one of them may be lost
-inline constexpr Duration kSilence = kSilentBeats * kBeat;  // then a follower flushes (R9)
-inline constexpr Duration kBackgroundFlush = 100ms;         // between two of them (R10)
+inline constexpr Duration kBeat = 20ms;  // between two beats of a leader (R5)
+inline constexpr int kSilentBeats = 2;   // one of them may be lost
+// Then a follower flushes (R9). At longer beats (SaucrOptions) it is kSilentBeats of them.
+inline constexpr Duration kSilence = kSilentBeats * kBeat;
+inline constexpr Duration kBackgroundFlush = 100ms;  // between two of them (R10)
 // A recovering replica, and a leader without data, ask again in this interval (R21, R29).
 inline constexpr Duration kLleRetry = 50ms;
 
@@ -69,7 +70,7 @@ struct AppendEntries {
 
 struct LleReply {
   bool recovered = false;  // the replier is not recovering: without that the rest is empty (R20)
-  EntryId last;            // of its log
+  EntryId last;            // of its log (R22); no decision needs it: readers of a trace do
   LleMap map;
   Lives lives;
   DEPFAST_FIELDS(recovered, last, map, lives)
@@ -81,7 +82,9 @@ struct LleQuery {
   static constexpr MethodId kMethod = 30;
   static constexpr const char* kName = "LleQuery";
 
-  Life life = 0;  // the asker's, which is on its disk (R17)
+  // The asker's own, which is on its disk (R17). `lives` has it, too: no decision needs it. A trace
+  // shows by it which life asks, and tests compare it with both disks.
+  Life life = 0;
   Lives lives;
   DEPFAST_FIELDS(life, lives)
 };

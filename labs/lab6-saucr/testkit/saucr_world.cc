@@ -22,6 +22,15 @@ SaucrWorld::~SaucrWorld() {
   EXPECT_TRUE(AllInvariantsHold());
 }
 
+testing::AssertionResult SaucrWorld::Commit(int count, Duration at_most, std::size_t bytes) {
+  auto result = SubmitWorld::Commit(count, at_most, bytes);
+  if (result) return result;
+  if (Leader() == kNobody) return result << ": nobody leads (R25, R29)";
+  return result << (checker.ServesIn(Mode::kFast)
+                        ? ": the leader is in fast mode (R1, R3 (a), R15)"
+                        : ": the leader is in slow mode, or serves no more (R2, R3 (b), R6)");
+}
+
 testing::AssertionResult SaucrWorld::BeginFast(int count) {
   auto result = WaitForMode(Mode::kFast);
   if (result) result = Commit(count);
@@ -47,7 +56,8 @@ testing::AssertionResult SaucrWorld::WaitForMode(Mode mode, Duration at_most) {
   }
   return testing::AssertionFailure()
          << "no leader serves in " << (mode == Mode::kFast ? "fast" : "slow") << " mode within "
-         << at_most / 1ms << " ms";
+         << at_most / 1ms << " ms (" << (mode == Mode::kFast ? "R7" : "R6")
+         << "; R3 commits a leader's first entry)";
 }
 
 std::vector<PeerId> SaucrWorld::Followers() const {

@@ -26,6 +26,9 @@ class SaucrWorld : public SubmitWorld {
 
   // Runs until the leader serves, in this mode. Returns whether that is so within `at_most`.
   testing::AssertionResult WaitForMode(Mode mode, Duration at_most = 3s);
+  // SubmitWorld's. A failure names the rules of the mode.
+  testing::AssertionResult Commit(int count, Duration at_most = 3s,
+                                  std::size_t bytes = kCommandBytes);
   // In fast mode, `count` commands are committed and applied by all.
   testing::AssertionResult BeginFast(int count);
   // Two followers die at once. The leader serves in slow mode.

@@ -33,6 +33,19 @@ std::vector<PeerId> MembersOf(UpSet set) {
   return members;
 }
 
+// The rules to look at when a sequence ends otherwise than the ideal model says.
+const char* RulesOf(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kCorrect:
+      return "it serves without f recovered replicas: R20, R21";
+    case Verdict::kUnavailable:
+      return "look at R6 and R9 for flushes, R21 for the LLE, R29 for a leader's data";
+    case Verdict::kDataLoss:
+      return "look at R3, R11 to R14, R21 and R29";
+  }
+  return "";
+}
+
 class Run {
  public:
   Run(const Sequence& sequence, const SequenceOptions& options)
@@ -210,7 +223,11 @@ SaucrChecker::Coverage ExpectIdeal(const std::vector<Sequence>& sequences,
     const SequenceResult result = RunSequence(sequence, options);
     const std::string of =
         " (sequence " + ToString(sequence) + ", world " + std::to_string(options.world++) + ")";
-    EXPECT_EQ(std::string(ToString(result.verdict)), ToString(result.ideal)) << result.why << of;
+    if (result.verdict != result.ideal) {
+      ADD_FAILURE() << "The sequence is '" << ToString(result.verdict) << "', and must be '"
+                    << ToString(result.ideal) << "': " << RulesOf(result.verdict) << ". "
+                    << result.why << of;
+    }
     if (!result.violation.empty()) {
       ADD_FAILURE() << result.violation << of;
       testkit::RecordOtherViolation(result.violation);

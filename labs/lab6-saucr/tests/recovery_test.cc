@@ -18,7 +18,7 @@ GRADED_TEST(
   ASSERT_TRUE(world.Commit(20));
   world.cluster.Restart(followers[0]);
   ASSERT_TRUE(world.WaitForAllApplied());
-  EXPECT_TRUE(world.HasRecovered(followers[0]));
+  EXPECT_TRUE(world.HasRecovered(followers[0])) << "it has not learned its LLE (R21)";
   world.cluster.Crash(followers[1]);
   ASSERT_TRUE(world.WaitForMode(Mode::kFast));
   const std::uint64_t fast = world.checker.coverage().fast;
@@ -54,18 +54,18 @@ GRADED_TEST(SaucrRecovery, IsSilentUntilItKnows, "6c", 2,
   const EntryId ahead{term, 1000};
   for (const bool pre_vote : {true, false}) {
     const auto vote = world.Ask(lost, RequestVote{term + 1, leader, ahead, pre_vote});
-    EXPECT_FALSE(vote && vote->granted) << "it grants a vote";
+    EXPECT_FALSE(vote && vote->granted) << "it grants a vote (R20)";
   }
   const auto lle = world.Ask(lost, LleQuery{1, Lives(5)});
-  EXPECT_FALSE(lle && lle->recovered) << "it answers a question about an LLE";
+  EXPECT_FALSE(lle && lle->recovered) << "it answers a question about an LLE (R20)";
   const AppendEntries beat{term + 1, leader, {}, {}, 0, Mode::kSlow, true, LleMap(5), Lives(5)};
   const auto answer = world.Ask(lost, beat);
-  EXPECT_FALSE(answer && answer->success) << "it answers a beat";
-  EXPECT_FALSE(world.Ask(lost, FetchLog{term + 1, leader, 0, 0})) << "it answers a FetchLog";
+  EXPECT_FALSE(answer && answer->success) << "it answers a beat (R20)";
+  EXPECT_FALSE(world.Ask(lost, FetchLog{term + 1, leader, 0, 0})) << "it answers a FetchLog (R20)";
 
   world.cluster.Heal();
   EXPECT_TRUE(world.cluster.RunUntil([&] { return world.HasRecovered(lost); }, 3s))
-      << "it has all answers, and does not recover";
+      << "it has all answers, and does not recover (R21)";
   ASSERT_TRUE(world.Commit(20));
   EXPECT_TRUE(world.WaitForAllApplied());
 }

@@ -35,6 +35,13 @@ GRADED_TEST(SaucrRules, MemoryNeedsOneMoreThanDisks, "6a", 1,
       << "entry 3 in memories, entry 2 on disks";
   EXPECT_EQ(committed({Has(2, 2), Has(2, 2), Has(2, 2), Has(2, 2), Has(2, 2)}, 3), 0U)
       << "all entries are of earlier terms";
+  std::vector<Acks> acks(5, Has(2, 0));
+  acks[1].named_from = 2;
+  acks[2].named_from = 3;
+  EXPECT_EQ(committed(acks), 2U) << "entry 2 names four, one of them for the first time (R15)";
+  acks[3].life = 1;
+  EXPECT_EQ(rules.committed(1, acks, {0, 0, 0, 1, 0}, kFive), 2U) << "its present life";
+  EXPECT_EQ(rules.committed(1, acks, {0, 0, 0, 2, 0}, kFive), 0U) << "an earlier life (R17)";
 }
 
 GRADED_TEST(SaucrRules, DownAtOnceUpAfterThree, "6a", 1,
@@ -67,6 +74,8 @@ GRADED_TEST(SaucrRules, MarkersTellTheMode, "6b", 1,
   EXPECT_EQ(rules.fast_switch({{1, 3}, {1, 2}}, appended), std::nullopt)
       << "the disk says already that entries are missing";
   EXPECT_EQ(rules.latest_on_disk({{1, 3}, {1, 2}}, {1, 5}, {}), (EntryId{1, 5}));
+  EXPECT_EQ(rules.latest_on_disk({{1, 3}, {1, 2}}, {1, 4}, {1, 5}), std::nullopt)
+      << "the log has not reached the recovered LLE (R28)";
 }
 
 GRADED_TEST(SaucrRules, TheMapOfARound, "6b", 1,

@@ -47,7 +47,9 @@ GRADED_TEST(Saucr, FastAnswersWaitForNoDisk, "6a", 1,
   SaucrWorld world({.replicas = 5, .seed = 602, .profile = SlowDisks()}, SaucrWorld::Parts::k6A);
   ASSERT_TRUE(world.WaitForMode(Mode::kFast));
   ASSERT_TRUE(world.Commit(1)) << "the first command of fast mode";
-  EXPECT_LT(world.SlowestOf(100), kMemoryTime);
+  EXPECT_LT(world.SlowestOf(100), kMemoryTime)
+      << "a command of fast mode has waited for a disk: a follower answers from memory (R1, R11), "
+         "and no background flush writes a marker (R10)";
 }
 
 GRADED_TEST(Saucr, SlowAnswersWaitForTheDisk, "6a", 1,
@@ -56,15 +58,16 @@ GRADED_TEST(Saucr, SlowAnswersWaitForTheDisk, "6a", 1,
   ASSERT_TRUE(world.WaitForMode(Mode::kFast));
   ASSERT_TRUE(world.LeaveABareMajority());
   for (int i = 0; i < 20; ++i) {
-    EXPECT_GE(world.SlowestOf(1), kSync);
+    EXPECT_GE(world.SlowestOf(1), kSync) << "an answer of slow mode waits for the disk (R2)";
     const EntryId last = world.LastCommitted();
     EXPECT_EQ(CountReplicas([&](PeerId id) { return world.HasOnDisk(id, last); }), 3)
-        << "disks have command " << i << ", which was acknowledged";
+        << "disks have command " << i << ", which was acknowledged in slow mode (R2)";
   }
 }
 
 GRADED_TEST(Saucr, ASilentLeaderMakesFollowersFlush, "6a", 1,
-            "60 ms after the leader's death all entries are on the followers' disks.") {
+            "60 ms after the leader's death all entries are on the followers' disks. The next "
+            "leader is in slow mode first (R8).") {
   SaucrWorld world({.replicas = 5, .seed = 604}, SaucrWorld::Parts::k6A);
   ASSERT_TRUE(world.BeginInMemory());
   ASSERT_TRUE(world.Commit(20));
@@ -74,8 +77,10 @@ GRADED_TEST(Saucr, ASilentLeaderMakesFollowersFlush, "6a", 1,
   world.cluster.Crash(world.Leader());
   world.cluster.RunFor(60ms);
   for (const PeerId id : testkit::Some(followers)) {
-    EXPECT_TRUE(world.HasOnDisk(id, last)) << "replica " << id << " has not flushed";
+    EXPECT_TRUE(world.HasOnDisk(id, last)) << "replica " << id << " has not flushed (R9)";
   }
+  ASSERT_TRUE(world.WaitForMode(Mode::kSlow));
+  EXPECT_TRUE(world.WaitForMode(Mode::kFast)) << "four of five are up (R7)";
 }
 
 // ---- 6B ----
@@ -84,10 +89,10 @@ GRADED_TEST(Saucr, MarksBeforeItAcknowledges, "6b", 2,
             "A fast answer leaves when the fast-switch-entry is on the disk.") {
   SaucrWorld world({.replicas = 5, .seed = 611, .profile = SlowDisks()});
   ASSERT_TRUE(world.WaitForMode(Mode::kFast));
-  EXPECT_GE(world.SlowestOf(1), kSync) << "the first command of fast mode";
+  EXPECT_GE(world.SlowestOf(1), kSync) << "the first command of fast mode waits for F (R11)";
   EXPECT_GE(CountReplicas([&](PeerId id) { return !world.SaysAllIsThere(id); }), 4)
-      << "disks say that a crash loses something, and a command was acknowledged";
-  EXPECT_LT(world.SlowestOf(100), kMemoryTime) << "one marker is enough";
+      << "disks say that a crash loses something, and a command was acknowledged (R11)";
+  EXPECT_LT(world.SlowestOf(100), kMemoryTime) << "one marker is enough (R10, R13)";
 }
 
 GRADED_TEST(Saucr, MarksAgainAfterAFlush, "6b", 2,
@@ -99,12 +104,12 @@ GRADED_TEST(Saucr, MarksAgainAfterAFlush, "6b", 2,
     ASSERT_TRUE(world.WaitForAllApplied());
     world.cluster.Partition({follower});
     EXPECT_TRUE(world.cluster.RunUntil([&] { return world.SaysAllIsThere(follower); }, 100ms))
-        << "replica " << follower << " hears no leader, and does not flush";
+        << "replica " << follower << " hears no leader, and does not flush (R9, R12)";
     world.cluster.Heal();
     ASSERT_TRUE(world.Commit(5));
     ASSERT_TRUE(world.WaitForAllApplied());
     EXPECT_TRUE(world.cluster.RunUntil([&] { return !world.SaysAllIsThere(follower); }, 50ms))
-        << "replica " << follower << " buffers entries, and its disk says that all are there";
+        << "replica " << follower << " buffers entries, and its disk says that all are there (R13)";
   }
 }
 
@@ -118,7 +123,7 @@ GRADED_TEST(Saucr, SlowModeKeepsTheMap, "6b", 2,
   up.push_back(world.Leader());
   ASSERT_GE(up.size(), 3U);
   for (int i = 0; i < 20; ++i) {
-    ASSERT_NE(world.SlowestOf(1), kForever);
+    ASSERT_NE(world.SlowestOf(1), kForever) << "no command is committed in slow mode (R2, R3 (b))";
     const EntryId last = world.LastCommitted();
     for (const PeerId id : up) {
       const WalState& wal = world.checker.disk(id).wal();
@@ -146,7 +151,7 @@ GRADED_TEST(Saucr, APartitionLosesNothing, "6d", 3,
         return std::ranges::all_of(cut_off, [&](PeerId id) { return world.SaysAllIsThere(id); });
       },
       100ms))
-      << "two replicas hear no leader, and do not flush";
+      << "two replicas hear no leader, and do not flush (R9, R32)";
   ASSERT_TRUE(world.WaitForMode(Mode::kSlow));
   ASSERT_TRUE(world.Commit(20));
   for (PeerId id = 0; id < 5; ++id) world.cluster.Crash(id);

@@ -13,8 +13,8 @@ namespace depfast::adr {
 inline constexpr Duration kSecond = 1s;
 // The threshold is this percentile of the history, by nearest rank (document 004, step 1).
 inline constexpr std::size_t kPercentile = 99;
-// A rate that differs from the mean by less than a kLeastChange-th of it is normal. The bound of
-// one deviation alone is passed by chance.
+// A rate that differs from the mean by a kLeastChange-th of it, or by less, is normal (R4). The
+// bound of one deviation alone is passed by chance.
 inline constexpr int kLeastChange = 4;
 
 // Numbers of updates; all are at least 1.

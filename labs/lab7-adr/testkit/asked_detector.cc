@@ -81,6 +81,16 @@ std::vector<std::string> AskedDetector::States(WatchStreams request) {
   return states;
 }
 
+std::string FirstFatalOf(const StretchReport& seen) { return After(seen.first_fatal_ns); }
+
+std::string WithStaticPairs(const StreamWriter& writer, std::size_t stretch) {
+  std::string words;
+  for (const NamedPair& pair : kPairs) {
+    words += " " + After(FirstFatal(writer, stretch, pair.thresholds)) + " (" + pair.name + ")";
+  }
+  return words;
+}
+
 testing::AssertionResult FindsTheFault(const StreamWriter& writer, std::size_t stretch,
                                        const std::vector<StretchReport>& all) {
   const StretchReport& seen = all[stretch];
@@ -92,11 +102,7 @@ testing::AssertionResult FindsTheFault(const StreamWriter& writer, std::size_t s
           << After(seen.first_fatal_ns) << "; warnings: " << seen.warnings
           << ", resets: " << seen.resets
           << ", threshold after it: " << Threshold(Duration(seen.threshold_ns))
-          << ". With static thresholds it was";
-  for (const NamedPair& pair : kPairs) {
-    failure << " " << After(FirstFatal(writer, stretch, pair.thresholds)) << " (" << pair.name
-            << ")";
-  }
+          << ". With static thresholds it was" << WithStaticPairs(writer, stretch);
   return failure;
 }
 

@@ -57,6 +57,11 @@ class AskedDetector : public AskedReplica, private sim::Observer {
   std::uint64_t heap_bytes_max_ = 0;
 };
 
+// "after 0.5 s", or "never": the first fatal answer of the stretch.
+std::string FirstFatalOf(const StretchReport& seen);
+// The first fatal answer of each static pair of document 004 in the stretch.
+std::string WithStaticPairs(const StreamWriter& writer, std::size_t stretch);
+
 // Whether the fault in this stretch was found in time. If not, it says what static pairs find.
 testing::AssertionResult FindsTheFault(const StreamWriter& writer, std::size_t stretch,
                                        const std::vector<StretchReport>& seen);

@@ -81,17 +81,19 @@ GRADED_TEST(AdaptiveThreshold, KeepsTheStaticLimits, "7a", 1,
 
 GRADED_TEST(LoadsAndStalls, AnOpenLoopIsNoHidingPlace, "7b", 1,
             "Values that are long are found at an unchanged rate, too, unless the replica is "
-            "saturated (R11).") {
+            "saturated (R11). They are not learned (R7).") {
   AskedDetector detector;
   const Stretch slow = {.lasting = 3s, .value = 4ms};
   StreamWriter relaxed(testkit::SeedOf(705));
   relaxed.Add(kUsual);
   const auto found = relaxed.Add(slow);
+  const auto after = relaxed.Add(Lasting(kUsual, kFoundWithin));
   StreamWriter saturated = SaturatedWriter(706);
   saturated.Add(kUsual);
   const auto queue = saturated.Add(slow);
   const auto seen = detector.WatchAll({relaxed, saturated});
   EXPECT_TRUE(FindsTheFault(relaxed, found, seen[0]));
+  EXPECT_TRUE(HasLearned(seen[0][after], kUsual)) << "the fault has been learned";
   EXPECT_TRUE(IsQuiet(seen[1][queue]));
 }
 

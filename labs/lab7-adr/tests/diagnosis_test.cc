@@ -35,10 +35,15 @@ GRADED_TEST(Diagnosis, MyNetworkOrAPeers, "7c", 1,
   EXPECT_EQ(diagnosis.Diagnose(0, to_2, well, 3), Suspicion());
   EXPECT_EQ(diagnosis.Diagnose(0, to_2, {{1, 0, to_2}, {2, 0, kWell}}, 3),
             (Suspicion{Who::kPeer, 2, Resource::kNetwork}));
+  const Levels to_0 = {.links = {{0, Level::kFatal}}};
+  EXPECT_EQ(diagnosis.Diagnose(0, kWell, {{1, 0, to_0}, {2, 0, to_0}}, 3),
+            (Suspicion{Who::kSelf, 0, Resource::kNetwork}))
+      << "the other ends find its links long";
 }
 
 GRADED_TEST(Clients, GoElsewhere, "7e", 1,
-            "A replica that names itself sends its clients away, as long as a peer is well (E1).") {
+            "A replica that names itself, or did so less than 5 s ago, sends its clients away, as "
+            "long as a peer is well (E1).") {
   AskedDiagnosis diagnosis;
   const Suspicion self = {Who::kSelf, 0, Resource::kDisk};
   const std::vector<PeerReport> one_well = {{1, 0, kSlowDisk}, {2, 0, kWell}};
@@ -46,6 +51,8 @@ GRADED_TEST(Clients, GoElsewhere, "7e", 1,
   EXPECT_TRUE(diagnosis.SendsClientsAway(self, 0s, one_well, 3));
   EXPECT_FALSE(diagnosis.SendsClientsAway(self, 0s, none_well, 3));
   EXPECT_FALSE(diagnosis.SendsClientsAway({}, std::nullopt, one_well, 3));
+  EXPECT_TRUE(diagnosis.SendsClientsAway({}, kWellBeforeClients - 1ns, one_well, 3));
+  EXPECT_FALSE(diagnosis.SendsClientsAway({}, kWellBeforeClients, one_well, 3));
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ class Options:
 
 
 def run(kit: Kit, options: Options) -> int:
-    """0 for full marks, 1 for points lost. results.json is written last, in one step."""
+    """0 for full marks, 1 for points lost. results.json is written last, in one step. An interrupt
+    ends the grade with the verdicts so far, marked as partial, and raises it."""
     minutes = options.minutes
     end = deadline.NONE if minutes is None else deadline.after(minutes * 60)
     check_out(options.out)
@@ -57,7 +58,7 @@ def run(kit: Kit, options: Options) -> int:
         if given:
             cmake.build_for_grading(kit, labs.get(given.lab))
             recipe = given_code.recipe_with(kit, given, load_recipe(kit))
-        scope = Scope(seeds=options.seeds, isolate=True, end=end)
+        scope = Scope(seeds=options.seeds, isolate=True, end=end, keeps_partial=True)
         steps = Steps(session.prepare, session.show, session.is_prepared)
         graded = grade(kit, labs, submission, scope, key, recipe, steps)
     content = results.document(graded, session.seconds(), session.sandbox)
@@ -69,6 +70,8 @@ def run(kit: Kit, options: Options) -> int:
     if unknown := results.without_verdict(graded):
         console.note(unknown)
     console.note(f"Wrote {path}")
+    if graded.partial:
+        raise KeyboardInterrupt(f"interrupted; {path} is partial")
     return 0 if graded.full_marks else 1
 
 

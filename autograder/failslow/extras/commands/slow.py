@@ -14,10 +14,14 @@ from failslow.base.kit import Kit
 from failslow.build import cmake
 from failslow.build.compile import build_submission
 from failslow.build.recipe import given, load_recipe
+from failslow.extras.shared import test_names
+from failslow.extras.shared.sims import sims_of
 from failslow.lab.labs import Lab, Labs, load_labs
-from failslow.lab.submission import collect
+from failslow.lab.submission import Submission, collect
 from failslow.measurement.binary import binary_of
+from failslow.measurement.formatting import seconds
 from failslow.measurement.measure import Measurement, Options, measure
+from failslow.measurement.runs import DEAD, LATENCY, NORMAL
 from failslow.measurement.scoring import Row
 from failslow.measurement.settings import Settings, load_settings
 
@@ -32,10 +36,15 @@ def run(kit: Kit, lab: str, directory: Path | None = None) -> int:
     if measured.measurement is None:
         raise CannotDo(f"{lab} has no measured part")
     settings = fewest(load_settings(kit, measured))
-    replica = _replica(kit, labs, measured, directory or kit.labs)
+    submission = collect(kit, labs, directory or kit.labs, lab)
+    replica = _replica(kit, labs, measured, submission)
     options = Options(SEEDS, with_ungraded=False)
     found = measure(kit, measured, replica, settings, public_seed, options)
-    return _print(measured, settings.drawn(public_seed), found)
+    beside = [*beside_slow_mode(found), *_told_by_tests(kit, labs, measured, submission)]
+    code = _print(measured, settings.drawn(public_seed), found)
+    for line in beside:
+        console.stdout().print(line, markup=False, soft_wrap=True)
+    return code
 
 
 def fewest(settings: Settings) -> Settings:
@@ -44,8 +53,36 @@ def fewest(settings: Settings) -> Settings:
     return settings.brief(lambda row: row.replicas == replicas)
 
 
-def _replica(kit: Kit, labs: Labs, lab: Lab, directory: Path) -> Path:
-    submission = collect(kit, labs, directory, lab.id)
+def beside_slow_mode(found: Measurement) -> list[str]:
+    """The log in fast mode beside itself in slow mode, which a dead minority causes: each entry is
+    synced there. Empty for a log that has no slow mode, or never enters it."""
+    lines = []
+    for run, dead in found.samples.items():
+        normal = found.samples.get(run.with_fault(NORMAL))
+        if (run.fault, run.load) != (DEAD, LATENCY) or normal is None:
+            continue
+        if dead.slowly > normal.slowly:
+            lines.append(
+                f"{seconds(normal.mean_ns)} on average beside {seconds(dead.mean_ns)}, and a p99 of"
+                f" {seconds(normal.p99_ns)} beside {seconds(dead.p99_ns)}"
+            )
+    title = "Your log with all replicas up, beside itself where it syncs each entry (two are dead):"
+    return [title, *lines] if lines else []
+
+
+def _told_by_tests(kit: Kit, labs: Labs, lab: Lab, submission: Submission) -> list[str]:
+    """The words of the public tests of the measured part, such as other detectors' results."""
+    assert lab.measurement is not None
+    declared = test_names.declared(kit.labs / lab.directory / "tests")
+    names = [name for name, part in declared.items() if part == lab.measurement.part]
+    if not names:
+        return []
+    sims = sims_of(kit, labs, lab, submission)
+    wanted = [test for test in sims.tests() if test.name in names]
+    return [f"{test.description}\n{sims.run(test).told}" for test in wanted]
+
+
+def _replica(kit: Kit, labs: Labs, lab: Lab, submission: Submission) -> Path:
     cmake.configure(kit)
     recipe = load_recipe(kit)
     target = recipe.replica(lab)
