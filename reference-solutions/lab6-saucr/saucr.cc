@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <map>
+#include <ranges>
 #include <utility>
 
 #include "depfast/compound_event.h"
@@ -158,9 +159,12 @@ void Saucr::OnElected(const std::vector<LleMap>& maps) {
 bool Saucr::RecoverData() {
   const std::uint64_t own_term = term();
   const Time limit = runtime().Now() + election_timeout();
+  // A distant replica answers after we have asked again. In our term its answer still counts.
+  std::vector<Broadcast<FetchLog>> questions;
   while (Leads(own_term) && runtime().Now() < limit) {
     if (is_whole()) return true;
-    const auto choice = FindData();
+    questions.push_back(AskForLogs());
+    const auto choice = FindData(questions);
     if (!choice || !Leads(own_term)) continue;
     if (choice->kind == DataChoice::Kind::kTake && !AdoptLog(choice->from)) continue;
     SetRecovered({});  // nothing behind this log was committed
@@ -169,18 +173,23 @@ bool Saucr::RecoverData() {
   return false;
 }
 
-std::optional<DataChoice> Saucr::FindData() {
-  const Broadcast<FetchLog> calls = AskForLogs();
-  std::vector<LogAnswer> answers;
-  const auto choose = [&] { return ChooseData(last(), recovered(), answers, quorums()); };
-  const auto found = std::make_shared<QuorumEvent>(1, static_cast<int>(calls.size()));
-  for (const auto& call : calls.calls()) {
-    found->Add(call, [this, &answers, &choose, &answered = *call] {
-      const FetchLogReply& reply = answered.reply();
-      if (reply.term != term()) return false;
-      answers.push_back({answered.peer(), reply.last, reply.is_whole});
-      return choose().kind != DataChoice::Kind::kAskMore;
-    });
+std::optional<DataChoice> Saucr::FindData(const std::vector<Broadcast<FetchLog>>& questions) {
+  std::map<PeerId, LogAnswer> by_replica;
+  const auto choose = [&] {
+    const auto answers = std::views::values(by_replica);
+    return ChooseData(last(), recovered(), {answers.begin(), answers.end()}, quorums());
+  };
+  const std::size_t calls = questions.size() * runtime().peers().size();
+  const auto found = std::make_shared<QuorumEvent>(1, static_cast<int>(calls));
+  for (const auto& question : questions) {
+    for (const auto& call : question.calls()) {
+      found->Add(call, [this, &by_replica, &choose, &answered = *call] {
+        const FetchLogReply& reply = answered.reply();
+        if (reply.term != term()) return false;
+        by_replica[answered.peer()] = {answered.peer(), reply.last, reply.is_whole};
+        return choose().kind != DataChoice::Kind::kAskMore;
+      });
+    }
   }
   const Outcome outcome = found->Wait(kLleRetry);
   if (outcome == Outcome::kFailed) runtime().Sleep(kLleRetry);

@@ -40,8 +40,8 @@ class Saucr final : public SaucrBase {
   LleReply OnLleQuery(const LleQuery& query) override;
   void OnElected(const std::vector<LleMap>& maps) override;
   bool RecoverData() override;
-  // Asks once. Nothing if the answers allow no choice yet.
-  std::optional<DataChoice> FindData();
+  // Waits for a while. Nothing if the answers to all questions of a term allow no choice yet.
+  std::optional<DataChoice> FindData(const std::vector<Broadcast<FetchLog>>& questions);
 };
 
 }  // namespace depfast::saucr

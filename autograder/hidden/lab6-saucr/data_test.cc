@@ -9,6 +9,7 @@
 
 #include "stage.h"
 #include "testkit/environment.h"
+#include "testkit/history.h"
 #include "testkit/some.h"
 
 namespace depfast::saucr {
@@ -167,8 +168,10 @@ GRADED_TEST(Data, FromAFollowerThatHasIt, "6c", 2,
 }
 
 // The leader of term 1 has named replica 0 with (1,3). It alone got that entry, and has lost it.
-void GiveUp(int replicas, std::uint64_t seed, const std::vector<PeerId>& minority) {
-  SCOPED_TRACE(std::to_string(replicas) + " replicas");
+void GiveUp(int replicas, std::uint64_t seed, const std::vector<PeerId>& minority,
+            Duration distance = 0ms) {
+  SCOPED_TRACE(std::to_string(replicas) + " replicas, " + testkit::FormatTime(Time(distance)) +
+               " from each other");
   Stage world(seed, replicas);
   world.TakeThree({0}, {0});
   const LleMap map = world.MapOf({0}, {1, 3});
@@ -179,6 +182,7 @@ void GiveUp(int replicas, std::uint64_t seed, const std::vector<PeerId>& minorit
   std::vector<PeerId> group = minority;
   group.push_back(0);
   world.Connect(group);
+  world.cluster.Begin(faults::LinkSlow(group, group, distance));
   EXPECT_EQ(world.WaitForProposer(), 0) << "its LLE is ahead of all logs";
   EXPECT_EQ(world.LleOf(0).index, 2U) << "a minority of whole logs ends there";
   EXPECT_TRUE(world.Commit(5)) << "nobody has the lost entry, and nobody ever committed it";
@@ -189,8 +193,9 @@ void GiveUp(int replicas, std::uint64_t seed, const std::vector<PeerId>& minorit
 
 GRADED_TEST(Data, NobodyHasIt, "6c", 2,
             "With the answers of f whole replicas a leader gives up entries that nobody has, and "
-            "serves.") {
+            "serves. An answer counts also if the leader has asked again before it comes.") {
   GiveUp(3, 774, {1});
+  GiveUp(3, 777, {1}, 3 * kLleRetry / 5);
   GiveUp(5, 775, {2, 3});
 }
 

@@ -121,8 +121,8 @@ GRADED_TEST(Loads, MayPause, "7b", 1,
 }
 
 GRADED_TEST(Loads, MayBeNothing, "7b", 1,
-            "Updates without work have a rate of zero, which is normal. Slow ones among them are "
-            "found.") {
+            "Updates without work have a rate of zero, which is normal. One of much work in a "
+            "second has a rate like any other. Slow ones among them are found.") {
   AskedDetector detector;
   StreamWriter writer(testkit::SeedOf(755));
   Stretch stretch = kUsual;
@@ -133,6 +133,15 @@ GRADED_TEST(Loads, MayBeNothing, "7b", 1,
   const auto seen = detector.Watch(writer);
   EXPECT_TRUE(IsQuiet(seen[well]));
   EXPECT_TRUE(FindsTheFault(writer, bad, seen));
+  // The recent updates' work is five thousand million.
+  StreamWriter seldom(testkit::SeedOf(758));
+  const Stretch usual = {.lasting = 150s, .per_second = 1, .work = 500'000'000};
+  seldom.Add(usual);
+  const auto slow = seldom.Add(
+      {.lasting = 30s, .per_second = 1, .value = 20ms, .work = usual.work / 5});
+  const StretchReport found = detector.Watch(seldom)[slow];
+  EXPECT_GT(found.fatals, 0);
+  EXPECT_EQ(found.resets, 0U);
 }
 
 GRADED_TEST(Loads, KeepTheirLongestValues, "7b", 2,

@@ -41,7 +41,8 @@ GRADED_TEST(Threshold, IsStaticUntilTheHistoryIsFull, "7a", 1,
 
 GRADED_TEST(Threshold, IsThe99thPercentile, "7a", 1,
             "If one value of 50 is long, the threshold is long; if one of 200 is, it is not. Then "
-            "values between the two that come seldom are a fault.") {
+            "values between the two that come seldom are a fault. Of 100 values it is the second "
+            "longest, and of 200 the third longest.") {
   AskedDetector detector;
   for (const int one_in : {50, 200}) {
     StreamWriter writer = SaturatedWriter(711);
@@ -53,6 +54,20 @@ GRADED_TEST(Threshold, IsThe99thPercentile, "7a", 1,
     EXPECT_TRUE(HasLearned(seen[stretch], {.value = one_in == 50 ? 20ms : 2ms, .noise = 0}))
         << "one of " << one_in;
     EXPECT_EQ(seen[between].fatals > 0, one_in == 200) << "one of " << one_in;
+  }
+  // The history has exactly 100 values, or 200.
+  for (const int hundreds : {1, 2}) {
+    for (const int long_ones : {hundreds, hundreds + 1}) {
+      const std::int64_t gap = Ns(100ms) / hundreds;
+      StreamWriter writer = SaturatedWriter(712);
+      writer.Add({{.times = 100 * hundreds - long_ones, .gap_ns = gap, .value_ns = Ns(2ms)},
+                  {.times = long_ones, .gap_ns = gap, .value_ns = Ns(20ms)}},
+                 12);
+      const auto seen = detector.Watch(writer);
+      const Duration threshold = long_ones == hundreds ? 2ms : 20ms;
+      EXPECT_TRUE(HasLearned(seen[0], {.value = threshold, .noise = 0}))
+          << long_ones << " of " << 100 * hundreds << " are long";
+    }
   }
 }
 

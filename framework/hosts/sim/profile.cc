@@ -10,6 +10,14 @@ Profile Profile::Lab() {
   return profile;
 }
 
+Profile Profile::SteadyLab() {
+  Profile profile = Lab();
+  profile.name = "steady-lab";
+  profile.net.latency_jitter.tail_permille = 0;
+  profile.disk.sync_jitter.tail_permille = 0;
+  return profile;
+}
+
 Profile Profile::TeachingLowJitter() {
   Profile profile;
   profile.name = "low-jitter";

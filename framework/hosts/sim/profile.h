@@ -77,6 +77,9 @@ struct Profile {
   // A small, quick world for tests of behaviour: latencies of a data centre.
   static Profile Lab();
 
+  // Lab without stragglers, whose syncs take eleven times as long: for limits of few milliseconds.
+  static Profile SteadyLab();
+
   // About 2,000 operations a second from a good Raft, so that a graded run is short. Low jitter:
   // syncs and messages vary by 2 %, and a sync is short beside the network's delay. So dead
   // followers cost a correct submission under 1 % of latency and of throughput, and a degradation

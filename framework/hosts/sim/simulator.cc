@@ -208,18 +208,15 @@ std::size_t Simulator::PeakHeldBytes(PeerId from) const {
 }
 
 std::string Simulator::DumpCoroutines(PeerId replica) {
-  assert(IsUp(replica));
-  return MachineOf(replica).backend()->DumpCoroutines();
+  return IsUp(replica) ? MachineOf(replica).backend()->DumpCoroutines() : "";
 }
 
 std::string Simulator::Report(PeerId replica, const std::string& probe) {
-  assert(IsUp(replica));
-  return MachineOf(replica).backend()->Report(probe);
+  return IsUp(replica) ? MachineOf(replica).backend()->Report(probe) : "";
 }
 
 std::size_t Simulator::ResidentBytes(PeerId replica) const {
-  assert(IsUp(replica));
-  return MachineOf(replica).backend()->ResidentBytes();
+  return IsUp(replica) ? MachineOf(replica).backend()->ResidentBytes() : 0;
 }
 
 }  // namespace depfast::sim

@@ -117,11 +117,11 @@ class Simulator {
   // Empty, or why the first replica died that was not crashed by the test: a verdict. A replica may
   // die after one of its writes has failed, and while one of its files is damaged.
   const std::string& first_death() const { return first_death_; }
-  // Requires: the replica is up.
+  // Any replica may die at any time: one that is down has no coroutines, reports and bytes.
   std::string DumpCoroutines(PeerId replica);
-  // See ReplicaBackend::Report. Requires: the replica is up.
+  // See ReplicaBackend::Report.
   std::string Report(PeerId replica, const std::string& probe);
-  // See ReplicaBackend::ResidentBytes. Requires: the replica is up.
+  // See ReplicaBackend::ResidentBytes.
   std::size_t ResidentBytes(PeerId replica) const;
 
  private:

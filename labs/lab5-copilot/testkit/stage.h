@@ -58,7 +58,8 @@ inline void SubmitTo(testkit::Client& client, PeerId pilot, std::uint64_t number
 class Stage {
  public:
   explicit Stage(std::uint64_t seed, int replicas = 3)
-      : cluster({.replicas = replicas, .seed = seed}), client_(cluster.simulator()) {
+      : cluster({.replicas = replicas, .seed = seed, .profile = sim::Profile::SteadyLab()}),
+        client_(cluster.simulator()) {
     cluster.Start();
     std::vector<PeerId> all;
     for (PeerId id = 0; id < replicas; ++id) {

@@ -15,8 +15,7 @@ constexpr Duration kMemoryTime = 2ms;  // more than a command takes without a di
 
 // Disks that are slow beside the network, and nothing that is late by chance.
 sim::Profile SlowDisks() {
-  sim::Profile profile = sim::Profile::Lab();
-  profile.net.latency_jitter.tail_permille = 0;
+  sim::Profile profile = sim::Profile::SteadyLab();
   profile.disk.sync = kSync;
   profile.disk.sync_jitter = {};
   return profile;

@@ -6,6 +6,8 @@ student's submission may meet it in its first run.
 """
 
 import json
+import secrets
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,8 +36,17 @@ def _of_a_course(count: int, first: int = 0) -> tuple[int, ...]:
     return tuple(course_key.seed(_COURSE, "check", first + index) for index in range(count))
 
 
-# Lab 2's swarms are 17 worlds each time: 51 in all. These have every situation.
-SEEDS = _of_a_course(3, first=6)
+SITUATION_SEEDS = _of_a_course(3, first=6)
+"""For tests that count situations. Lab 2's swarms are 17 worlds each time: 51 in all. These have
+every situation."""
+
+NEW_SEEDS = 10
+"""Random ones in every check: a fixed list would find each rare failure once, or never."""
+
+NEW_SEEDS_MIN = 3
+"""Those of a test that takes longer than LONG_S, so that the step takes about a minute."""
+
+LONG_S = 0.3
 
 QUICK_SEED = 1
 """The seed of `kit check --quick`."""
@@ -61,13 +72,22 @@ class _Run:
 
 
 def run(context: Context) -> Counts:
-    """Every graded test, with a few seeds, or FULL_SEEDS under --full. One check more for each
+    """Every graded test with new seeds, or FULL_SEEDS under --full. One check more for each
     situation of a suite."""
     tests = _graded(context.kit)
-    seeds = FULL_SEEDS if context.full else SEEDS
-    runs = [_Run(test, seed) for test in tests for seed in seeds]
-    counts, outcomes = _run_all(context.kit, runs)
-    for (suite, situation), worlds in _worlds_by_situation(runs, outcomes).items():
+    took: dict[str, float] = {test.name: 0.0 for test in tests}
+    seeds = FULL_SEEDS if context.full else tuple(secrets.randbits(63) for _ in range(NEW_SEEDS))
+    runs = [_Run(test, seed) for test in tests for seed in seeds[:NEW_SEEDS_MIN]]
+    counts, outcomes = _run_all(context.kit, runs, took)
+    swarms = {run.test for run, seen in zip(runs, outcomes, strict=True) if seen.situations}
+    more = [_Run(test, seed) for test in tests if test in swarms for seed in SITUATION_SEEDS]
+    for test in tests:
+        if context.full or took[test.name] < NEW_SEEDS_MIN * LONG_S:
+            more += [_Run(test, seed) for seed in seeds[NEW_SEEDS_MIN:]]
+    others, other_outcomes = _run_all(context.kit, more)
+    counts.add(others)
+    worlds_by_situation = _worlds_by_situation([*runs, *more], [*outcomes, *other_outcomes])
+    for (suite, situation), worlds in worlds_by_situation.items():
         counts.expect(worlds > 0, f"no world of {suite} has {situation}, with any seed")
         counts.remarks.append(f"{suite}: {situation}: {worlds} worlds")
     return counts
@@ -159,25 +179,34 @@ def _graded(kit: Kit) -> list[GradedTest]:
     return gtest.list_all({suite: kit.binary(f"{suite}_sim") for suite in suites})
 
 
-def _run_all(kit: Kit, runs: Sequence[_Run]) -> tuple[Counts, list[Outcome]]:
-    """One check for each run, and the outcomes in their order."""
+def _run_all(
+    kit: Kit, runs: Sequence[_Run], took: dict[str, float] | None = None
+) -> tuple[Counts, list[Outcome]]:
+    """One check for each run, and the outcomes in their order. Adds the seconds of each test to
+    `took`."""
     with console.progress("Testing with other seeds") as advance:
-        outcomes = parallel.run_all(
+        results = parallel.run_all(
             runs, lambda each: _outcome(kit, each), advance, lambda each: each.test.name
         )
     counts = Counts()
-    for each, outcome in zip(runs, outcomes, strict=True):
+    for each, (outcome, seconds) in zip(runs, results, strict=True):
         failure = "\n".join(outcome.failures)
         said = f"{each.test.name} of {each.subject} fails with --seed={each.seed}: {failure}"
         counts.expect(not failure, said)
-    return counts, list(outcomes)
+        if took is not None:
+            took[each.test.name] += seconds
+    return counts, [outcome for outcome, _ in results]
 
 
-def _outcome(kit: Kit, each: _Run) -> Outcome:
-    """A run without a verdict counts as a failure here, so that the other runs go on."""
+def _outcome(kit: Kit, each: _Run) -> tuple[Outcome, float]:
+    """With its seconds. A run without a verdict counts as a failure here, so that the other runs go
+    on."""
+    began = time.monotonic()
     try:
         kind = "sealed" if each.replica else "sim"
         options = gtest.Options(replica=each.replica, seed=each.seed)
-        return gtest.run_test(kit.binary(f"{each.test.suite}_{kind}"), each.test.name, options)
+        binary = kit.binary(f"{each.test.suite}_{kind}")
+        outcome = gtest.run_test(binary, each.test.name, options)
     except CouldNotGrade as error:
-        return Outcome((f"{error}\n{error.detail}".rstrip(),))
+        outcome = Outcome((f"{error}\n{error.detail}".rstrip(),))
+    return outcome, time.monotonic() - began

@@ -227,6 +227,17 @@ TEST(Death, TheFirstOneIsRemembered) {
   EXPECT_EQ(world.sim.first_death(), "replica 1 died: of thirst");
 }
 
+// A test may ask one of them that died a moment ago.
+TEST(Death, TheDeadHaveNothingToReport) {
+  World world([](Turn&) {});
+  world.Start();
+  EXPECT_NE(world.sim.DumpCoroutines(0), "");
+  world.sim.Crash(0);
+  EXPECT_EQ(world.sim.DumpCoroutines(0), "");
+  EXPECT_EQ(world.sim.Report(0, "probe"), "");
+  EXPECT_EQ(world.sim.ResidentBytes(0), 0U);
+}
+
 // ---- observers that interfere ----
 
 struct Interferer : Observer {
