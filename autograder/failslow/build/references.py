@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from failslow.base import process
-from failslow.build.macros import NO_CODE, SPLICE
+from failslow.build.macros import NO_CODE
 
 DEMANGLER = "c++filt"
 """A program of binutils, as the linker is."""
@@ -22,18 +22,6 @@ WORDS = ("-O0", "-g0", "-w", "-ffunction-sections", "-D__OPTIMIZE__=1", "-U__NO_
 """No header can tell this compilation from the one that counts."""
 
 _CLASS = re.compile(r"\b(?:class|struct)\s+(\w+)\s*(?:final\s*)?(?::[^;{}]*)?\{")
-_ATTRIBUTE = r"_{0,2}(?:weak|weakref|alias|ifunc|always_inline)_{0,2}"
-_REFUSED = re.compile(
-    r"\b(?:asm|__asm(?:__)?|redefine_extname)\b|#[ \t]*pragma[ \t]+weak\b"
-    rf"|\b__attribute(?:__)?\s*\(\([^;{{}}]*?\b{_ATTRIBUTE}\b"
-    rf"|\[\[[^\]]*?\b{_ATTRIBUTE}\b"
-    r"|\btemplate(?:\s++\w++){0,3}\s*+<\s*+(?:(?!(?:typename|class|auto)\b)\w++\s*+)?>"
-    r"|\b(?:class|struct)\s++(?:::\s*+)?(?:\w++\s*+::\s*+)*\w++\s*+<"
-)
-"""A specialised template is refused: it has another body, and the same name."""
-_LITERAL = re.compile(r'\boperator\s*""')
-"""Operators such as that of `1s`: a nearer one changes a constant, and no name. A comment may not
-have it either."""
 _OF_THE_COMPILER = re.compile(
     r"_GLOBAL__|_Z\d+__static_init|_Unwind_|__gxx_|__cxa_|__clang_|_ZSt9terminate"
 )
@@ -50,18 +38,6 @@ class Function:
 
     binding: int
     refers_to: frozenset[str]
-
-
-def refused(files: Iterable[tuple[str, bytes]]) -> str:
-    """A sentence on a word in a header that changes names or calls; "" if there is none."""
-    for name, content in files:
-        if not name.endswith(".h"):
-            continue
-        text = SPLICE.sub(b"", content).decode("utf-8", "replace")
-        if found := _REFUSED.search(NO_CODE.sub(" ", text)) or _LITERAL.search(text):
-            words = " ".join(found[0].split())
-            return f"{name}: '{words}': not in a header that given code includes: use a .cc file"
-    return ""
 
 
 def classes_in(headers: Iterable[str]) -> frozenset[str]:
