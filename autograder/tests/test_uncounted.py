@@ -54,6 +54,7 @@ def test_memory_that_is_counted_is_allowed(tmp_path: Path) -> None:
     char* f(int i) { return static_cast<char*>(std::malloc(table[i])); }
     char* g(char* text) { return strdup(static_cast<char*>(std::realloc(text, 9))); }
     struct mmap { virtual ~mmap() = default; static std::string brk() { return "syscall"; } };
+    void share(std::shared_ptr<mmap>& a, std::shared_ptr<mmap>& b) { a = b; }
     auto h() { static std::string some; some += mmap::brk(); return std::make_shared<mmap>(); }
     """
     assert refused(tmp_path, source) == ""

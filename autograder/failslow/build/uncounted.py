@@ -13,9 +13,9 @@ STATIC_BYTES_MAX = 64 << 10
 
 _MEMORY = re.compile(
     r"(?:__)?(?:mmap|mmap64|mremap|s?brk|syscall|morecore)$|__curbrk$"
-    r"|(?:__)?(?:malloc_\w+|mallopt|mallinfo2?|p?valloc)$"
-    r"|__(?:real|wrap)_|__(?:libc|rtld|minimal)_|__(?:malloc|calloc|realloc|free|memalign)$"
-    r"|__posix_memalign$|_dl_|_IO_"
+    r"|(?:__)?(?:malloc_\w+|mallopt|mallinfo2?|p?valloc)$|_dl_early_allocate$"
+    r"|__(?:real|wrap)_|__(?:libc_|rtld_|minimal_|posix_)?(?:[cm]alloc|realloc|free|memalign)$"
+    r"|__libc_p?valloc$"
 )
 
 
