@@ -115,39 +115,6 @@ def test_an_object_that_is_none_is_refused() -> None:
         references.functions(b"\x7fELF\x02\x01" + bytes(58))
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        'asm("nop");',
-        'int f() __asm__("g");',
-        'constexpr long operator""s(unsigned long long number) { return 0; }',
-        'void g() { __a\\\nsm__("nop"); }',
-        "#pragma redefine_extname f g",
-        "# pragma weak f",
-        "template <> struct kit::Pack<int> {};",
-        "template < > inline int Twice<int>(int) { return 1; }",
-        "#define NONE\ntemplate NONE <NONE> inline int Twice<int>(int) { return 1; }",
-        "template <typename T>\nstruct Pack<T, kit::If<T>> {};",
-        "int f() __attribute__((noinline, weak));",
-        'int f() __attribute__((__alias__("g")));',
-        '[[gnu::ifunc("g")]] int f();',
-        "[[gnu::always_inline]] inline int f() { return 1; }",
-    ],
-)
-def test_words_that_change_names_are_refused(header: str) -> None:
-    said = references.refused([("mine.h", header.encode())])
-    assert re.fullmatch(r"mine\.h: '.*': not in a header that given code includes: .*", said)
-    assert references.refused([("mine.cc", header.encode())]) == ""
-
-
-def test_usual_words_are_allowed() -> None:
-    header = """// asm, weak and an alias
-    auto weak = weak_from_this(); using alias = int; [[nodiscard]] int array[sizes[alias]];
-    const char* text = "asm"; /* #pragma weak */
-    """
-    assert references.refused([("mine.h", header.encode())]) == ""
-
-
 NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.M)
 CONSTANT = re.compile(r"^(?:inline )?constexpr [\w:<>]+ (k\w+)", re.M)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from failslow.base import atomic, cache, console, deadline, parallel, process
 from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit
-from failslow.build import compile_directory, macros, precompiled, references
+from failslow.build import compile_directory, macros, precompiled, references, tokens, uncounted
 from failslow.build.compile_directory import CompileDirectory
 from failslow.build.recipe import Recipe, Target
 from failslow.build.sandbox import CompilerSandbox
@@ -38,7 +38,7 @@ WHOLE, NOT_WHOLE = ("-Wl,--whole-archive",), ("-Wl,--no-whole-archive",)
 NO_LTO = ("-fno-lto", "-fno-use-linker-plugin")
 """An object may hold the compiler's intermediate code: the linker must not compile it."""
 
-GIVEN_FIRST = "given code first, macros, references and definitions checked"
+GIVEN_FIRST = "given code first, macros, tokens, references and definitions checked"
 """Marks programs by their way of linking: see `_Builder.link`."""
 
 LINES = "-g1"
@@ -111,8 +111,7 @@ def build_submission(
             if sandbox:
                 opened = compile_directory.opened(kit.root, sandbox, submission.files)
                 room = stack.enter_context(opened)
-            wrong = macros.forged(submission.files) or references.refused(submission.files.items())
-            if wrong:
+            if wrong := macros.forged(submission.files):
                 raise BadSubmission(f"the submission does not compile: {wrong}")
             where = _Place(scratch, final, room)
             builder = _Builder(kit, labs, recipe, where, options, submission.files)
@@ -235,6 +234,7 @@ class _Builder:
             if whole:
                 ours = [*first, *(word for word in whole if word.endswith(".a"))]
                 self._check_definitions(f"{target.lab.id} does not link", ours, last)
+                self._check_memory(f"{target.lab.id} does not link", submitted)
             words = [self._recipe.compiler, *NO_LTO, *first, *whole, *last, *rest]
             self._run(words, output, f"{target.lab.id} does not link")
             output.chmod(PROGRAM_MODE)
@@ -255,6 +255,16 @@ class _Builder:
         for name, kind in self._definitions(theirs):
             if kind not in INLINE and name in inline:
                 raise BadSubmission(f"{complaint}: {name} is defined by given code")
+
+    def _check_memory(self, complaint: str, theirs: Sequence[Path]) -> None:
+        """BadSubmission if a submission's object has memory that no heap counts."""
+        for path in theirs:
+            try:
+                why = uncounted.refused(path.read_bytes())
+            except ValueError as error:
+                why = str(error)
+            if why:
+                raise BadSubmission(f"{complaint}: {path.name.removesuffix('.o')}: {why}")
 
     def _definitions(self, files: list[str]) -> list[tuple[str, str]]:
         """The global names that objects and libraries define, with nm's letter for their kind."""
@@ -343,25 +353,32 @@ class _Builder:
 
     def _check_given(self, output: Path, source: str, includes: list[str]) -> None:
         """BadSubmission if the submission changes this given source, which includes its headers."""
-        if self._defines:
-            self._check_macros(output, source, includes)
+        root = str(self._room.given if self._room else self._kit.root)
+        found = ""
+        if self._checks_references:
+            listed = self._preprocessed(tokens.WORDS, output, source, includes)
+            found = tokens.refused(listed, root)
+        if self._defines and not found:
+            listed = self._preprocessed(macros.WORDS, output, source, includes)
+            found = macros.first_change(listed, root)
+        if found:
+            raise BadSubmission(f"the submission does not compile: {found}")
         if self._checks_references:
             self._check_references(output, source, includes)
 
-    def _check_macros(self, output: Path, source: str, includes: list[str]) -> None:
-        """BadSubmission if a submitted macro changes this given source."""
+    def _preprocessed(
+        self, how: Sequence[str], output: Path, source: str, includes: list[str]
+    ) -> str:
         listed = output.with_suffix(".ii")
         words = [*self._recipe.flags, source]
         place = self._room.words(words) if self._room else words
-        argv = [self._recipe.compiler, *macros.WORDS, *place, *includes]
+        argv = [self._recipe.compiler, *how, *place, *includes]
         self._run(argv, listed, "the submission does not compile")
         if listed.stat().st_size > macros.BYTES_MAX:
             raise BadSubmission("the submission does not compile: a header is too long")
         text = listed.read_text(encoding="utf-8", errors="replace")
         listed.unlink()
-        change = macros.first_change(text, str(self._room.given if self._room else self._kit.root))
-        if change:
-            raise BadSubmission(f"the submission does not compile: {change}")
+        return text
 
     def _check_references(self, output: Path, source: str, includes: list[str]) -> None:
         """BadSubmission if a submitted header changes a function of this given source."""

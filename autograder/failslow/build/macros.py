@@ -37,7 +37,7 @@ _FORGED = re.compile(
     r"|(?:push|pop)_macro|_Pragma\b(?!\s*\(\s*\"(?:GCC|clang|once)\b)",
     re.M,
 )
-_MARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"((?: \d)*)$', re.M)
+_MARKER = re.compile(r'^# (?P<line>\d+) "((?:[^"\\]|\\.)*)"((?: \d)*)$', re.M)
 _DIRECTIVE = re.compile(rf"(?:#|%:){_BLANK}*(define|undef){_BLANK}+([^\W\d]\w*)(\(?)")
 NO_CODE = re.compile(
     r'R"(?P<end>[^()\\\s]{0,16})\(.*?\)(?P=end)"|//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"'
@@ -81,8 +81,8 @@ def first_change(preprocessed: str, given: str) -> str:
     functions: dict[str, str] = {}
     ours: dict[str, str] = {}
     read: dict[str, None] = {}
-    for file, text in _pieces(preprocessed):
-        if not _is_ours(file, given):
+    for file, _, text in pieces(preprocessed):
+        if not is_ours(file, given):
             for directive, name, has_arguments in _DIRECTIVE.findall(text):
                 ours[name] = file
                 if directive == "define":
@@ -94,7 +94,7 @@ def first_change(preprocessed: str, given: str) -> str:
     return _asked(ours, read, given)
 
 
-def _is_ours(file: str, given: str) -> bool:
+def is_ours(file: str, given: str) -> bool:
     """Whether it is the kit's or the system's."""
     if file.startswith(f"{given}/{SUBMITTED}"):
         return False
@@ -122,23 +122,23 @@ def _sentence(header: str, name: str, file: str) -> str:
     return f"{place} would change given code ({Path(file).name}): give it another name"
 
 
-def _pieces(preprocessed: str) -> Iterator[tuple[str, str]]:
-    """Files and their texts in the order of reading: a piece up to each #include, and behind it.
-    Only the marks of an #include (1) and of its end (2) change the file."""
+def pieces(preprocessed: str) -> Iterator[tuple[str, int, str]]:
+    """Files, lines and their texts in the order of reading: a piece up to each #include, and behind
+    it. Only the marks of an #include (1) and of its end (2) change the file."""
     stack: list[str] = []
-    begin = 0
+    begin, line = 0, 1
     for marker in _MARKER.finditer(preprocessed):
         if stack:
-            yield stack[-1], preprocessed[begin : marker.start()]
-        begin = marker.end()
-        flags = marker[2].split()
+            yield stack[-1], line, preprocessed[begin : marker.start()]
+        begin, line = marker.end() + 1, int(marker["line"])
+        flags = marker[3].split()
         if "1" in flags or not stack:
-            absolute = marker[1].startswith("/")
-            stack.append(os.path.normpath(marker[1]) if absolute else marker[1])
+            absolute = marker[2].startswith("/")
+            stack.append(os.path.normpath(marker[2]) if absolute else marker[2])
         elif "2" in flags and len(stack) > 1:
             stack.pop()
     if stack:
-        yield stack[-1], preprocessed[begin:]
+        yield stack[-1], line, preprocessed[begin:]
 
 
 def _used(objects: Mapping[str, str], functions: Mapping[str, str], text: str) -> str:
