@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <exception>
-#include <limits>
 #include <optional>
 #include <variant>
 
@@ -149,8 +148,7 @@ void RaftChecker::OnRestart(PeerId replica, Time now) {
   state.claims = {};
   state.requests.clear();
   state.acknowledged = {};
-  state.entries.clear();
-  state.snapshots.clear();
+  state.held = {};
   state.takes_snapshot = false;
   ReadDisk(replica, group_.disk(replica));
   elections_.OnRestart(replica, now, state.disk.wal.hard_state.term);
@@ -193,20 +191,14 @@ void RaftChecker::OnRestore(PeerId replica, std::uint64_t index, std::uint64_t t
                 " when it has applied index " + std::to_string(claims.applied_index));
   }
   CheckSnapshot(Name(replica) + " restores", index, term);
-  RequireHeldSnapshot(replica, index);
-  claims.applied_index = index;
-}
-
-void RaftChecker::RequireHeldSnapshot(PeerId replica, std::uint64_t index) {
-  Replica& state = replicas_[Index(replica)];
-  const auto received = state.snapshots.find(index);
-  const bool has_all = received != state.snapshots.end() && received->second.second;
-  if (!has_all && state.disk.snapshot_index < index && !group_.disk(replica).is_damaged()) {
+  const std::string why_not = replicas_[Index(replica)].held.TakeSnapshot(
+      index, replicas_[Index(replica)].disk.snapshot_index, group_.disk(replica).is_damaged());
+  if (!why_not.empty()) {
     Violate(Invariant::kSnapshotIsTheState,
             Name(replica) + " says that it restores a snapshot that ends at index " +
-                std::to_string(index) + ", and has neither received it nor has it on its disk");
+                std::to_string(index) + why_not);
   }
-  state.snapshots.erase(state.snapshots.begin(), state.snapshots.upper_bound(index));
+  claims.applied_index = index;
 }
 
 void RaftChecker::CheckSnapshot(const std::string& holder, std::uint64_t index,
@@ -269,25 +261,16 @@ void RaftChecker::OnApply(PeerId replica, std::uint64_t index, std::uint64_t ter
 
 CommandDigest RaftChecker::TakeHeld(PeerId replica, std::uint64_t index, std::uint64_t term,
                                     std::uint64_t hash) {
-  auto& held = replicas_[Index(replica)].entries;
-  const auto in_memory = held.find({index, term});
   const auto known = entries_.find({index, term});
   const bool was_on_disk = known != entries_.end() && (known->second.holders.synced & Bit(replica));
-  std::optional<CommandDigest> command;
-  if (in_memory != held.end()) {
-    command = in_memory->second;
-  } else if (was_on_disk) {
-    command = known->second.command;
-  }
-  held.erase(held.begin(), held.upper_bound({index, std::numeric_limits<std::uint64_t>::max()}));
-  if (command && command->hash == hash) return *command;
-  if (command || !group_.disk(replica).is_damaged()) {
+  const auto on_disk = was_on_disk ? std::optional(known->second.command) : std::nullopt;
+  const auto [command, why_not] = replicas_[Index(replica)].held.Take(
+      index, term, hash, on_disk, group_.disk(replica).is_damaged());
+  if (!why_not.empty()) {
     Violate(Invariant::kStateMachineSafety,
-            Name(replica) + " says that it applies " + At(index, term) +
-                (command ? ", and has another command there"
-                         : ", which it has neither received nor has on its disk"));
+            Name(replica) + " says that it applies " + At(index, term) + why_not);
   }
-  return {.hash = hash};
+  return command;
 }
 
 std::string RaftChecker::WhyNotDurable(std::uint64_t index, std::uint64_t term) const {

@@ -19,6 +19,7 @@
 
 #include "durability.h"
 #include "election_checker.h"
+#include "held_log.h"
 #include "leader_log_checker.h"
 #include "raft_invariants.h"
 #include "raft_messages.h"
@@ -140,10 +141,7 @@ class RaftChecker : public sim::Observer, public LeaderLogChecker, public Violat
     bool takes_snapshot = false;
     Disk disk;
     std::map<std::pair<PeerId, CallId>, Request> requests;  // received and not yet answered
-    // Since it started, in messages of either direction, and not yet applied: by (index, term).
-    std::map<std::pair<std::uint64_t, std::uint64_t>, CommandDigest> entries;
-    // Snapshots by their last entry: the bytes without a gap, and whether that is all.
-    std::map<std::uint64_t, std::pair<std::uint64_t, bool>> snapshots;
+    HeldLog held;
   };
 
   static std::uint64_t Bit(PeerId replica) { return std::uint64_t{1} << replica; }
@@ -165,8 +163,6 @@ class RaftChecker : public sim::Observer, public LeaderLogChecker, public Violat
   // has that entry.
   CommandDigest TakeHeld(PeerId replica, std::uint64_t index, std::uint64_t term,
                          std::uint64_t hash);
-  void RequireHeldSnapshot(PeerId replica, std::uint64_t index);
-  void Hold(PeerId replica, std::uint64_t index, const LogEntry& entry);
   void OnRestore(PeerId replica, std::uint64_t index, std::uint64_t term);
   void OnReceived(PeerId replica, const sim::FrameArrival& arrival);
   void OnRequest(PeerId replica, PeerId from, const DecodedFrame& frame);

@@ -67,9 +67,8 @@ void RaftChecker::OnRequest(PeerId replica, PeerId from, const DecodedFrame& fra
     elections_.OnLeaderMessage(replica, body.term);
     remember(
         {.term = body.term, .snapshot_index = body.last_index, .snapshot_bytes = body.total_bytes});
-    auto& [bytes, is_all] = replicas_[Index(replica)].snapshots[body.last_index];
-    if (body.offset <= bytes) bytes = std::max(bytes, body.offset + body.data.size());
-    is_all = is_all || bytes >= body.total_bytes;
+    replicas_[Index(replica)].held.HoldPart(body.last_index, body.offset, body.data.size(),
+                                            body.total_bytes);
   });
 }
 
@@ -77,17 +76,11 @@ void RaftChecker::RecordReceivedEntries(PeerId replica, const AppendEntries& req
   std::uint64_t index = request.prev_log_index;
   std::uint64_t prev_term = request.prev_log_term;
   for (const LogEntry& entry : request.entries) {
-    Hold(replica, ++index, entry);
+    replicas_[Index(replica)].held.Hold(++index, entry.term, DigestOf(entry.command));
     if (!durability_->CountsMemory()) continue;
     RecordEntry(index, entry, prev_term, replica).holders.received |= Bit(replica);
     prev_term = entry.term;
   }
-}
-
-void RaftChecker::Hold(PeerId replica, std::uint64_t index, const LogEntry& entry) {
-  Replica& state = replicas_[Index(replica)];
-  if (index <= state.claims.applied_index) return;
-  state.entries.insert_or_assign({index, entry.term}, DigestOf(entry.command));
 }
 
 void RaftChecker::OnSentRequest(PeerId replica, PeerId to, const DecodedFrame& frame) {
@@ -209,7 +202,7 @@ void RaftChecker::OnSentAppendEntries(PeerId replica, const AppendEntries& reque
     ++index;
     // In this order: a leader that replaces its own entry breaks leader append-only first. Log
     // matching breaks as a consequence, and the first violation names the root cause.
-    Hold(replica, index, entry);
+    replicas_[Index(replica)].held.Hold(index, entry.term, DigestOf(entry.command));
     RecordLeaderEntry(replica, request.term, index, entry.term, DigestOf(entry.command));
     Entry& seen = RecordEntry(index, entry, prev_term, replica);
     if (durability_->CountsMemory()) seen.holders.received |= Bit(replica);

@@ -330,6 +330,11 @@ void SaucrChecker::OnRestore(PeerId replica, EntryId last) {
           replica,
           "restores the state after " + At(last) + ", which " +
               (IsCommitted(last) ? "is behind its own" : "is not committed"));
+  Replica& state = Of(replica);
+  const std::string why_not =
+      state.held.TakeSnapshot(last.index, state.disk.snapshot_index(), state.disk.is_damaged());
+  Require(why_not.empty(), Invariant::kStateMachineSafety, replica,
+          "says that it restores a snapshot that ends at " + At(last) + why_not);
   claims.applied = last;
 }
 
@@ -339,6 +344,13 @@ void SaucrChecker::OnApply(PeerId replica, EntryId id, std::uint64_t hash) {
           "applies index " + std::to_string(id.index) + " after index " +
               std::to_string(claims.applied.index));
   claims.applied = id;
+  Replica& state = Of(replica);
+  const LogEntry* const found = state.disk.Find(id);
+  const auto on_disk = found != nullptr ? std::optional(DigestOf(found->command)) : std::nullopt;
+  const std::string why_not =
+      state.held.Take(id.index, id.term, hash, on_disk, state.disk.is_damaged()).why;
+  Require(why_not.empty(), Invariant::kStateMachineSafety, replica,
+          "says that it applies " + At(id) + why_not);
   if (!IsCommitted(id)) {
     Violate(Invariant::kStateMachineSafety,
             Name(replica) + " applies " + At(id) + ", which no leader has committed");

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "election_checker.h"
+#include "held_log.h"
 #include "leader_log_checker.h"
 #include "log_names.h"
 #include "saucr_disk.h"
@@ -158,6 +159,8 @@ class SaucrChecker final : public sim::Observer,
     EntryId acked;  // the last entry that it has on its word, of the term of its leader
     bool has_reached_lle = false;  // its log has reached what it had learned
     LleMap told;                   // the largest values in maps that it has sent, or acknowledged
+    HeldLog held;
+    std::map<std::pair<PeerId, CallId>, std::uint64_t> fetches;  // by call, the snapshot's offset
   };
   static std::uint64_t Bit(PeerId replica) { return std::uint64_t{1} << replica; }
   // The value of a replica; the least one if the list is too short.
@@ -187,6 +190,8 @@ class SaucrChecker final : public sim::Observer,
   void OnCommit(PeerId replica, EntryIndex index);
   void OnApply(PeerId replica, EntryId id, std::uint64_t hash);
   void OnRestore(PeerId replica, EntryId last);
+  void Hold(PeerId replica, EntryId prev, const std::vector<LogEntry>& entries);
+  void HoldFetched(PeerId replica, PeerId from, CallId call, const FetchLogReply& reply);
   void OnMode(PeerId replica, Mode mode);
   void OnShownMode(PeerId replica, Mode mode);
   void OnFlush(PeerId replica, FlushReason reason);

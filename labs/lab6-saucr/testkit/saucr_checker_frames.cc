@@ -49,6 +49,7 @@ void SaucrChecker::OnRequest(PeerId replica, PeerId from, const DecodedFrame& fr
   VisitBody<AppendEntries>(frame, [&](const AppendEntries& body) {
     HearLeader(replica, body.term, body.beat);
     if (from >= kFirstClient) RecordEntries(replica, body);
+    Hold(replica, body.prev, body.entries);
     remember({.term = body.term,
               .last = LastOf(body),
               .mode = body.mode,
@@ -59,6 +60,7 @@ void SaucrChecker::OnRequest(PeerId replica, PeerId from, const DecodedFrame& fr
   VisitBody<InstallSnapshot>(frame, [&](const InstallSnapshot& body) {
     HearLeader(replica, body.term, /*brings_nothing=*/false);
     const bool is_needed = body.last_index > claims(replica).commit_index;
+    Of(replica).held.HoldPart(body.last_index, body.offset, body.data.size(), body.total_bytes);
     remember({.term = body.term,
               .last = {body.last_term, body.last_index},
               .snapshot_bytes = is_needed ? body.total_bytes : 0});
@@ -95,7 +97,23 @@ void SaucrChecker::OnAnswered(PeerId replica, PeerId from, const DecodedFrame& f
   });
   VisitReply<FetchLog>(frame, [&](const FetchLogReply& body) {
     if (body.is_whole && body.term == state.leading.term) state.leading.whole.insert(from);
+    HoldFetched(replica, from, frame.header.call, body);
   });
+}
+
+void SaucrChecker::Hold(PeerId replica, EntryId prev, const std::vector<LogEntry>& entries) {
+  for (EntryIndex index = prev.index; const LogEntry& entry : entries) {
+    Of(replica).held.Hold(++index, entry.term, DigestOf(entry.command));
+  }
+}
+
+void SaucrChecker::HoldFetched(PeerId replica, PeerId from, CallId call,
+                               const FetchLogReply& reply) {
+  Hold(replica, reply.base, reply.entries);
+  const auto offset = Of(replica).fetches.extract({from, call});
+  if (offset.empty() || reply.state_bytes == 0) return;
+  Of(replica).held.HoldPart(reply.base.index, offset.mapped(), reply.state.size(),
+                            reply.state_bytes);
 }
 
 void SaucrChecker::OnAck(PeerId leader, PeerId from, CallId call, const AppendEntriesReply& reply) {
@@ -135,8 +153,10 @@ void SaucrChecker::OnSentRequest(PeerId replica, PeerId to, const DecodedFrame& 
     Require(IsCommitted(last), Invariant::kStateMachineSafety, replica,
             "sends a snapshot that ends at " + At(last) + ", which is not committed");
   });
-  VisitBody<FetchLog>(frame,
-                      [&](const FetchLog& body) { OnLeads(replica, body.term, "a FetchLog"); });
+  VisitBody<FetchLog>(frame, [&](const FetchLog& body) {
+    OnLeads(replica, body.term, "a FetchLog");
+    if (body.first > 0) Of(replica).fetches[{to, call}] = body.offset;
+  });
   VisitBody<LleQuery>(frame, [&](const LleQuery& body) {
     const Replica& state = Of(replica);
     const Life found = In(state.lives_found, replica);
@@ -190,6 +210,7 @@ void SaucrChecker::OnSentAppend(PeerId replica, PeerId to, CallId call,
   OnShownMode(replica, request.mode);
   if (request.beat) return;
   RecordEntries(replica, request);
+  Hold(replica, request.prev, request.entries);
   const auto self = static_cast<std::size_t>(replica);
   if (request.entries.empty() || request.map.size() != replicas_.size()) return;
   if (request.map[self] == LastOf(request)) rounds_[LastOf(request)] |= Bit(to);

@@ -21,6 +21,7 @@ class SaucrDisk {
   const WalState& wal() const { return wal_; }
   // The last entry in the log or in the snapshot.
   EntryId last() const;
+  EntryIndex snapshot_index() const { return snapshot_.index; }  // the last in the snapshot
   // Whether the log has this entry, or the snapshot an entry of its index.
   bool Has(EntryId entry) const;
   // The log's entry; null if it has none.
