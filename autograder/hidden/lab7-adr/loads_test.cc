@@ -137,8 +137,8 @@ GRADED_TEST(Loads, MayBeNothing, "7b", 1,
   StreamWriter seldom(testkit::SeedOf(758));
   const Stretch usual = {.lasting = 150s, .per_second = 1, .work = 500'000'000};
   seldom.Add(usual);
-  const auto slow = seldom.Add(
-      {.lasting = 30s, .per_second = 1, .value = 20ms, .work = usual.work / 5});
+  const auto slow =
+      seldom.Add({.lasting = 30s, .per_second = 1, .value = 20ms, .work = usual.work / 5});
   const StretchReport found = detector.Watch(seldom)[slow];
   EXPECT_GT(found.fatals, 0);
   EXPECT_EQ(found.resets, 0U);
