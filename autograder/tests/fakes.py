@@ -72,6 +72,8 @@ if wants("SEGFAULT"):
     os.kill(os.getpid(), signal.SIGSEGV)
 if wants("EXIT3"):
     sys.exit(3)
+if wants("EXHAUSTS"):
+    sys.exit(4)
 if wants("HANG"):
     time.sleep(60)
 trace = ["send 1", "send 2", "send 3", "send 4", "deliver 5"]

@@ -477,6 +477,17 @@ def test_names_are_neither_formulas_nor_markup(tmp_path: Path) -> None:
     assert "&lt;b&gt;" in page
     assert "<i>" not in page
     assert [*summary.read(tmp_path)] == ["=1+1", "<b>"]
+    names = ["=x", "'=x", "''=x", "'x", "x'=", "'"]
+    summary.write(tmp_path, [summary.Row(name) for name in names])
+    assert [*summary.read(tmp_path)] == names
+
+
+def test_a_test_that_a_submission_exhausts_has_a_verdict(course: Course) -> None:
+    course.hand_in("ada")
+    course.grade(0)
+    course.hand_in("ada", "EXHAUSTS:Quorum.Late")
+    row = course.grade(0)["ada"]
+    assert (row["score"], row["before"], row["remark"]) == ("90", "100", "")
 
 
 # ---- a cluster ----

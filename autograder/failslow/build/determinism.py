@@ -42,6 +42,8 @@ def run_with_twins(
     """
     first, second = fills(seed)
     outcome = run(binary, test, replace(options, perturb=first, twin=second))
+    if outcome.ended_process:
+        return outcome  # it has failed before its twins could be compared
     check(outcome.twins, test)
     if outcome.twins == SAME:
         return outcome

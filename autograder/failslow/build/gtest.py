@@ -16,6 +16,12 @@ from failslow.build import assertions
 TEST_TIMEOUT_S = 120.0
 LIST_TIMEOUT_S = 30.0
 SAID_MAX = 4000
+EXHAUSTED = 4
+"""The exit code of a test's process without memory (framework/testkit/replicas_sealed.cc)."""
+TOO_MUCH = (
+    "the test's process has no more memory for what replicas send and tell: does one send messages "
+    "without end, or with very many entries?"
+)
 WROTE = "The run printed:"
 """A title for what a test's process wrote (`Outcome.said`)."""
 
@@ -162,6 +168,8 @@ def run_test(binary: Path, test: str, options: Options) -> Outcome:
         timeout_s = deadline.left_s(options.deadline, options.timeout_s)
         done = _run(_argv(binary, test, options, scratch), timeout_s, test)
         history = printable.text(_read(scratch / "history"))
+        if done.exit_code == EXHAUSTED and not done.timed_out:
+            return Outcome((TOO_MUCH,), history=history, ended_process=True)
         if done.timed_out or done.exit_code not in (0, 1):
             detail = (done.output + done.errors)[-SAID_MAX:]
             how = done.how_it_ended()

@@ -52,6 +52,12 @@ class Flags(unittest.TestCase):
         self.one_line("--replica=PATH is missing", SEALED)
         self.one_line("--replica=/no/where is not a program", SEALED, "--replica=/no/where")
 
+    def test_memory_has_a_limit_of_its_own_exit_code(self) -> None:
+        one = "--gtest_filter=Memory.DISABLED_HasALimit"
+        done = run(SEALED, IN_REPLICA, one, "--gtest_also_run_disabled_tests")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("the test's process has no more memory", done.stderr)
+
     def test_graded_tests_are_listed_as_json(self) -> None:
         for binary in (SIM, SEALED):
             done = run(binary, "--list-graded")

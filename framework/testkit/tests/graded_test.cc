@@ -2,9 +2,12 @@
 // deterministic.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sample.h"
 #include "testkit/client.h"
@@ -41,6 +44,13 @@ GRADED_TEST(Graded, Confesses, "1B", 4, "Where things are in memory is nobody's 
 
 GRADED_TEST(Graded, Fails, "1B", 0, "It fails when it ought to.") {
   Expect(Echo{"this"}, std::getenv("FAILSLOW_SAMPLE_FAILS") != nullptr ? "that" : "this");
+}
+
+// For flags_test.py alone: no test survives it.
+TEST(Memory, DISABLED_HasALimit) {
+  const Cluster cluster({.replicas = 2, .seed = 5});
+  std::vector<std::unique_ptr<char[]>> kept;
+  for (;;) kept.push_back(std::make_unique_for_overwrite<char[]>(std::size_t{256} << 20));
 }
 
 }  // namespace

@@ -90,12 +90,16 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     text = str(value)
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return f"'{text}" if _needs_quote(text) else text
+
+
+def _needs_quote(text: str) -> bool:
+    """A name may begin with a quote itself: no two names may have the same cell."""
+    return text.lstrip("'").startswith(FORMULA)
 
 
 def _uncell(text: str) -> str:
-    quoted = text.startswith("'") and text[1:].startswith(FORMULA)
-    return text[1:] if quoted else text
+    return text[1:] if text.startswith("'") and _needs_quote(text) else text
 
 
 def _page(rows: Sequence[Row]) -> str:
