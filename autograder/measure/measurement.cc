@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -41,7 +42,7 @@ sim::SimOptions OptionsOf(const RunOptions& options, sim::BackendFactory make_ba
   sim::SimOptions simulated;
   simulated.replicas = options.replicas;
   simulated.seed = options.seed;
-  simulated.profile = WithCosts(ProfileOf(options.profile), options.costs_percent);
+  simulated.profile = WithCosts(ProfileOf(options.profile, options.seed), options.costs_percent);
   simulated.make_backend = std::move(make_backend);
   simulated.probes = {UnfinishedWork::kName};
   if (options.explain) simulated.probes.emplace_back(WaitStatistics::kName);
@@ -86,6 +87,7 @@ RunResult Measurement::Run() {
   simulator_.Start();
   if (Elect()) {
     const std::vector<PeerId> proposers = subject_.log->Proposers();
+    proposers_ = proposers;
     simulator_.RunFor(kBeforeLoad);
     window_ = WindowOf(options_.shape, simulator_.now(), options_.seed);
     ScheduleFault(proposers);
@@ -146,8 +148,10 @@ void Measurement::BeginOnset() {
     const auto plan = PlanOf(options_.shape, faults::CpuSlow({0}, 50), window_);
     onset.fault_from = (plan.front().start - window_.from) / testkit::kCompletionsSlot;
     onset.fault_to = (plan.front().end() - window_.from) / testkit::kCompletionsSlot;
-    if (options_.shape == kReturning && subject_.return_clients) {
+    if (options_.shape.ends_with(kReturning) && subject_.return_clients) {
       simulator_.At(plan.front().end() + kReturn, subject_.return_clients);
+      const auto shift = ShiftOf(options_.shape, window_);
+      if (shift) simulator_.At(*shift + kReturnOfShift, subject_.return_clients);
     }
   }
   result_.onset = onset;
@@ -161,15 +165,31 @@ bool Measurement::Elect() {
   return committed && !subject_.log->Proposers().empty();
 }
 
+// With stages a fault names roles. Whoever has them when it begins is slow.
 void Measurement::ScheduleFault(const std::vector<PeerId>& proposers) {
+  if (options_.fault == "none") return;
+  if (!HasStages(options_.shape)) return BeginFault(proposers);
+  const faults::Fault of_all = *FaultOf(options_.fault, AllReplicas());
+  if (const auto until = ShiftOf(options_.shape, window_)) {
+    simulator_.Schedule({of_all.From(simulator_.now()).For(*until - simulator_.now())});
+  }
+  simulator_.At(PlanOf(options_.shape, of_all, window_).front().start,
+                [this] { BeginFault(proposers_); });
+}
+
+std::vector<PeerId> Measurement::AllReplicas() const {
+  std::vector<PeerId> all(static_cast<std::size_t>(options_.replicas));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+void Measurement::BeginFault(const std::vector<PeerId>& proposers) {
   const RunOptions& of = options_;
   const auto victims = of.victim.empty() ? FollowersAt(of.slow, proposers, of.replicas)
                                          : ProposerAndFollowers(of.roles, of.victim, of.slow,
                                                                 proposers, of.replicas);
-  const auto fault = FaultOf(options_.fault, victims);
-  if (!fault) return;
   slow_ = victims;
-  simulator_.Schedule(PlanOf(options_.shape, *fault, window_));
+  simulator_.Schedule(PlanOf(options_.shape, *FaultOf(options_.fault, victims), window_));
 }
 
 void Measurement::OnStep(PeerId replica, const sim::StepInput& input,
@@ -199,9 +219,7 @@ void Measurement::OnOutputsLeave(PeerId replica, Time now,
 void Measurement::SeeProposers(Time now) {
   const std::vector<PeerId> seen = subject_.log->Proposers();
   if (seen.size() < proposers_.size() || seen == proposers_) return;  // one is being elected
-  if (!proposers_.empty()) {
-    result_.onset->new_proposers.push_back((now - window_.from) / testkit::kCompletionsSlot);
-  }
+  result_.onset->new_proposers.push_back((now - window_.from) / testkit::kCompletionsSlot);
   proposers_ = seen;
 }
 

@@ -44,6 +44,8 @@ class Measurement : private sim::Observer {
   // asks no replica that is about to become slow. Returns whether that succeeded.
   bool Elect();
   void ScheduleFault(const std::vector<PeerId>& proposers);
+  void BeginFault(const std::vector<PeerId>& proposers);
+  std::vector<PeerId> AllReplicas() const;
   // The figures of the load at an end, once it has passed.
   using FiguresAt = std::function<testkit::LoadResult(Time end)>;
   FiguresAt BeginLoad();
@@ -74,7 +76,7 @@ class Measurement : private sim::Observer {
   testkit::LoadWindow window_;
   std::optional<testkit::ClosedLoop> crowd_;  // of a changing closed loop, all but one client
   std::vector<PeerId> slow_;                  // the replicas that the fault strikes
-  std::vector<PeerId> proposers_;             // the latest in the window, of a run with an onset
+  std::vector<PeerId> proposers_;             // the latest, of a run with an onset
   RunResult result_;
 };
 

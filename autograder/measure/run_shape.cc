@@ -19,6 +19,12 @@ constexpr Duration kWarmUp = 600ms;
 // A detector learns from the window's first seconds on. Nobody knows the moment of the fault.
 constexpr Duration kHealthyMin = 13s;
 constexpr Duration kHealthyMax = 20s;
+// Of a shift: it begins in the first 10 s of a history, and a detector may look for 10 s after
+// them.
+constexpr Duration kShiftedMin = 23500ms;
+constexpr Duration kTailMean = 3s;
+constexpr Duration kTailMax = 20s;
+constexpr Duration kRelearned = 13500ms;
 constexpr Duration kAfterOnset = 3s;
 constexpr Duration kAfterReturn = 10s;
 constexpr std::uint64_t kMoments = 902;  // the stream's number
@@ -50,11 +56,20 @@ Duration HealthyTime(std::uint64_t seed) {
   return kHealthyMin + static_cast<std::int64_t>(stream.Below(kSlices + 1)) * 100ms;
 }
 
+// The tail is geometric, in slices.
+Duration TimeToAShiftedFault(std::uint64_t seed) {
+  RandomStream stream(seed, 0, kMoments);
+  Duration time = kShiftedMin;
+  while (time < kShiftedMin + kTailMax && stream.Below(kTailMean / 100ms) != 0) time += 100ms;
+  return time;
+}
+
 constexpr std::string_view kStages = "stages:";
 constexpr std::int64_t kStageMsMax = 3'600'000;
 
 struct Stages {
   std::optional<Duration> before;  // nothing: drawn
+  bool shifts = false;
   Duration on;
   Duration after;
 };
@@ -75,13 +90,15 @@ Stages ParsedStages(const std::string& shape) {
     found.emplace_back(std::chrono::milliseconds(ms));
     at = rest + 1;
   }
-  return {found[0], found[1], found[2]};
+  return {found[0], false, found[1], found[2]};
 }
 
 std::optional<Stages> StagesOf(const std::string& shape) {
-  if (shape == "onset") return Stages{std::nullopt, 10s, kAfterOnset};
-  if (shape == "long-onset") return Stages{std::nullopt, 90s, kAfterOnset};
-  if (shape == "return") return Stages{std::nullopt, 10s, kAfterReturn};
+  if (shape == "onset") return Stages{std::nullopt, false, 10s, kAfterOnset};
+  if (shape == "long-onset") return Stages{std::nullopt, false, 50s, kAfterOnset};
+  if (shape == "return") return Stages{std::nullopt, false, 10s, kAfterReturn};
+  if (shape == "shift") return Stages{std::nullopt, true, 10s, kAfterOnset};
+  if (shape == "shift-return") return Stages{std::nullopt, true, 10s, kAfterReturn};
   return IsOfSweep(shape) ? std::optional(ParsedStages(shape)) : std::nullopt;
 }
 
@@ -95,7 +112,8 @@ testkit::LoadWindow WindowOf(const std::string& shape, Time start, std::uint64_t
   const Time from = start + kWarmUp;
   const auto stages = StagesOf(shape);
   if (!stages) return {start, from, from + ShapeOf(shape).window};
-  const Duration before = stages->before ? *stages->before : HealthyTime(seed);
+  const Duration drawn = stages->shifts ? TimeToAShiftedFault(seed) : HealthyTime(seed);
+  const Duration before = stages->before.value_or(drawn);
   return {start, from, from + before + stages->on + stages->after};
 }
 
@@ -112,6 +130,12 @@ faults::FaultPlan PlanOf(const std::string& shape, const faults::Fault& fault,
     plan.push_back(fault.From(on).For(of.on));
   }
   return plan;
+}
+
+std::optional<Time> ShiftOf(const std::string& shape, const testkit::LoadWindow& window) {
+  const Stages stages = StagesOf(shape).value();
+  if (!stages.shifts) return std::nullopt;
+  return window.to - stages.after - stages.on - kRelearned;
 }
 
 }  // namespace depfast::measure

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "depfast/time.h"
@@ -20,6 +21,10 @@ namespace depfast::measure {
 // - onset: stages of 13 to 20 s, drawn, then 10 s and 3 s
 // - long-onset: the same with 90 s under the fault
 // - return: an onset with 10 s after the fault; at kReturn clients return to their replicas
+// - shift: at first all replicas have what is the fault later. When that is over they have 13.5 s
+//   to learn what is usual now. The fault begins after 23.5 s and a drawn time without an upper
+//   bound that matters: no other moment tells it.
+// - shift-return: both
 //
 // The load of a run of this shape, if it begins at `start`. Without a fault the shape sets only the
 // window's length. `seed`: of the run, if the fault's begin is drawn. Throws std::invalid_argument,
@@ -29,6 +34,8 @@ testkit::LoadWindow WindowOf(const std::string& shape, Time start, std::uint64_t
 // After the fault. A slow replica sends its clients away for 5 s more (lab 7, E1), and may need
 // 1.3 s to find itself well.
 inline constexpr Duration kReturn = 7s;
+// After a shift, before the baseline: a replica may have been late for its clients at first.
+inline constexpr Duration kReturnOfShift = 3s;
 
 // Whether the fault begins and ends inside the window.
 bool HasStages(const std::string& shape);
@@ -39,5 +46,8 @@ bool IsOfSweep(const std::string& shape);
 // When `fault` is on. The last one that does not end by itself lasts until everything heals.
 faults::FaultPlan PlanOf(const std::string& shape, const faults::Fault& fault,
                          const testkit::LoadWindow& window);
+
+// Until when all replicas have the fault, if they have it at first. Requires: HasStages.
+std::optional<Time> ShiftOf(const std::string& shape, const testkit::LoadWindow& window);
 
 }  // namespace depfast::measure

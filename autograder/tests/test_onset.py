@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from demands import some
 from failslow.base.errors import CouldNotGrade
 from failslow.base.kit import this_kit
 from failslow.lab import course_key
@@ -19,12 +20,16 @@ from failslow.measurement.runs import (
     FULL,
     LATENCY,
     LONG_ONSET,
+    NORMAL,
     ONSET,
     RETURN,
+    SHIFT,
+    SHIFT_RETURN,
     SPREAD,
     Plan,
     Run,
 )
+from failslow.measurement.scoring import Row, with_needs
 from failslow.measurement.settings import load_settings
 
 FROM, TO, SLICES = 130, 230, 260
@@ -146,9 +151,19 @@ def test_clients_that_return_are_kept_away_by_the_last_2_s_alone() -> None:
 def test_leaders_of_a_healthy_run_are_needless() -> None:
     assert figures.needless_leaders(course(new_proposers=(3, 99)), course()) == 2
     assert figures.needless_leaders(course(), course(new_proposers=(140,))) == 0
+    before = course(new_proposers=(FROM - 1, FROM))
+    assert figures.needless_leaders(course(), before) == 1, "the fault found another leader"
+    assert figures.needless_leaders(before, before) == 2
 
 
-def test_each_fault_of_lab_7_has_the_runs_of_one_shape_in_one_world() -> None:
+def test_a_peak_over_the_capacity_counts() -> None:
+    capacity = replace(course(), throughput=1000.0)
+    assert figures.peak_over_capacity(capacity, course()) == 0
+    half = course(dict.fromkeys(range(SLICES - 50, SLICES), 120))
+    assert figures.peak_over_capacity(capacity, half) == pytest.approx(0.2)
+
+
+def test_each_fault_of_lab_7_has_runs_in_two_worlds() -> None:
     kit = this_kit()
     seed_of = partial(course_key.seed, course_key.DEVELOPMENT)
     settings = load_settings(kit, load_labs(kit).get("lab7"))
@@ -156,15 +171,36 @@ def test_each_fault_of_lab_7_has_the_runs_of_one_shape_in_one_world() -> None:
     assert drawn.profile in settings.worlds
     assert drawn.drawn(seed_of).profile == drawn.profile, "a world that is drawn stays"
     plan = Plan(drawn, seed_of)
-    runs = {row.fault: plan.slow(row) for row in drawn.rows}
-    assert {(run.shape, run.load) for run in runs["cpu-slow"]} == {
-        (ONSET, LATENCY),
-        (ONSET, CLOSED),
+    here, there = drawn.profile, drawn.opposite
+    assert here != there
+    runs = {
+        row.fault: {(run.profile, run.shape, run.load) for run in plan.slow(row)}
+        for row in drawn.rows
     }
-    assert {(run.shape, run.load) for run in runs["endpoint"]} == {(RETURN, SPREAD)}
-    assert {(run.shape, run.load) for run in runs["disk-slow"]} == {(LONG_ONSET, LATENCY)}
-    assert {(run.shape, run.load) for run in runs["none"]} == {(CHANGING, FULL)}
-    assert {run.profile for run in plan.rest()} == {drawn.profile}
+    assert runs["cpu-slow"] == {(here, ONSET, LATENCY), (there, SHIFT, CLOSED)}
+    assert runs["endpoint"] == {(here, RETURN, SPREAD), (there, SHIFT_RETURN, SPREAD)}
+    assert runs["disk-slow"] == {(here, LONG_ONSET, LATENCY), (there, SHIFT, CLOSED)}
+    assert runs["none"] == {(here, CHANGING, FULL)}
+    assert all(run.shape in (ONSET, RETURN, CHANGING) for run in plan.rest() if run.fault == NORMAL)
+
+
+def test_a_fault_is_as_strong_as_its_world_needs() -> None:
+    kit = this_kit()
+    settings = load_settings(kit, load_labs(kit).get("lab7")).at(lambda _fault, _count: 0)
+    for name in some(settings.worlds):
+        drawn = settings.within(name)
+        assert settings.within(drawn.opposite).profile in settings.worlds
+        presets = [drawn.preset("net-slow", each) for each in (name, drawn.opposite)]
+        assert sorted(presets) == ["net-slow-3ms", "net-slow-40ms"], "the other's links are slow"
+
+
+def test_a_row_may_need_another_one() -> None:
+    kit = this_kit()
+    settings = load_settings(kit, load_labs(kit).get("lab7")).at(lambda _fault, _count: 0)
+    none, cpu = (next(r for r in settings.rows if r.fault == f) for f in ("none", "cpu-slow"))
+    lost, kept = Row(cpu, error="it died"), Row(none)
+    assert with_needs(settings, kept, [lost, kept]).score == 0
+    assert with_needs(settings, kept, [Row(cpu), kept]) == kept
 
 
 @pytest.mark.parametrize(

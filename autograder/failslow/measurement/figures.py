@@ -1,7 +1,7 @@
 """Figures of one run, or of a pair of runs with the same arrivals. Pure functions."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from failslow.measurement.binary import Onset, Sample
 from failslow.measurement.formatting import growth, percent, seconds, size
@@ -55,6 +55,18 @@ def over_capacity(capacity: Sample, normal: Sample) -> float:
     if capacity.throughput <= 0:
         return NOTHING_COMPLETED
     return normal.throughput / capacity.throughput - 1.0
+
+
+PEAK_SLICES = 50
+"""5 s."""
+
+
+def peak_over_capacity(capacity: Sample, normal: Sample) -> float:
+    """over_capacity of the best PEAK_SLICES of a load that changes."""
+    counts = normal.completions
+    best = max((sum(counts[at : at + PEAK_SLICES]) for at in range(len(counts))), default=0)
+    peak = best * 1e9 / (PEAK_SLICES * WINDOW_NS)
+    return over_capacity(capacity, replace(normal, throughput=peak))
 
 
 def unanswered(sample: Sample) -> float:
@@ -217,9 +229,10 @@ def latency_afterwards(_: Sample, slow: Sample) -> float:
     return _growth(onset.means_ns, onset, onset.means_ns[-AFTERWARDS_SLICES:])
 
 
-def needless_leaders(base: Sample, _: Sample) -> float:
-    """Replicas that began to lead in the run without a fault."""
-    return float(len(_onset(base).new_proposers))
+def needless_leaders(base: Sample, slow: Sample) -> float:
+    """Replicas that began to lead in the run without a fault, or before the fault."""
+    before = [at for at in _onset(slow).new_proposers if at < _onset(slow).fault_from]
+    return float(len(_onset(base).new_proposers) + (len(before) if slow is not base else 0))
 
 
 def clients_sent_away(base: Sample, _: Sample) -> float:
@@ -295,6 +308,11 @@ FIGURES = {
         percent,
         "without a fault, throughput was {} above the capacity, which was measured first",
     ),
+    "peak over capacity": _figure(
+        peak_over_capacity,
+        percent,
+        "without a fault, throughput was up to {} above the capacity, which was measured first",
+    ),
     "p99": Figure(
         p99_ratio,
         lambda value: f"{value:.2f}x",
@@ -364,7 +382,9 @@ FIGURES = {
         "8 s after the fault, a replica did not answer {} of the commands of its clients",
     ),
     "needless leaders": _figure(
-        needless_leaders, _number, "without a fault, another replica began to lead {} times"
+        needless_leaders,
+        _number,
+        "without a fault, or before it, another replica began to lead {} times",
     ),
 }
 """Those of which a settings file may bound any."""

@@ -97,7 +97,7 @@ def measure(
             for row, why in zip(rows, explained, strict=True)
         ),
         capacities=meter.capacities,
-        strengths=tuple(settings.strength(fault).preset for fault in settings.strengths),
+        strengths=tuple(_strengths(settings)),
         trace_hashes={str(run): sample.trace_hash for run, sample in samples.items()},
         ungraded=tuple(found),
         differs=meter.first_difference(samples),
@@ -124,6 +124,14 @@ def run_until_settled(
         samples |= meter.run(look.of(left), samples, advance)
         rows = judge(settings, plan, samples)
     return rows, samples
+
+
+def _strengths(settings: Settings) -> dict[str, None]:
+    """Each once, in order."""
+    profiles = (settings.profile, settings.opposite)
+    return dict.fromkeys(
+        settings.preset(fault, profile) for fault in settings.strengths for profile in profiles
+    )
 
 
 def _ungraded(roles: tuple[str, ...], seed_of: Seeds) -> "Sequence[Sweep]":

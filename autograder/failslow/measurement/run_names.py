@@ -54,6 +54,7 @@ def parse(name: str, settings: Settings, seed_of: Seeds, seed: int | None) -> Na
     run = Plan(settings.drawn(seed_of), seed_of, 1).slow(row)[0]
     run = run if seed is None else replace(run, seed=seed)
     presets = [strength.preset for strength in settings.strengths[row.fault]]
+    presets += [each for world in settings.worlds.values() for each in world.instead.values()]
     rate = None
     for word in words:
         if found := _RATE.fullmatch(word):

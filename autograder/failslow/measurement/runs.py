@@ -20,6 +20,9 @@ FULL = "full"
 SATURATED = "saturated"
 CAPACITY = "capacity"
 
+OPPOSITE = "opposite"
+"""In place of a profile: the opposite of the settings' world."""
+
 BEFORE = "before"
 UNDER = "under"
 FLAPPING = "flapping"
@@ -27,6 +30,8 @@ LONG = "long"
 ONSET = "onset"
 LONG_ONSET = "long-onset"
 RETURN = "return"
+SHIFT = "shift"
+SHIFT_RETURN = "shift-return"
 CHANGING = "changing"
 
 WORLDS = frozenset(
@@ -36,6 +41,7 @@ WORLDS = frozenset(
         "world-usual",
         "world-usual-costly",
         "world-far",
+        "world-far-slow-disk",
         "world-very-far",
     }
 )
@@ -43,7 +49,11 @@ WORLDS = frozenset(
 
 PROFILES = frozenset({LOW_JITTER, REALISTIC, SLOW_DISK}) | WORLDS
 LOADS = frozenset({LATENCY, SATURATED, CLOSED, SPREAD, FULL})
-SHAPES = frozenset({BEFORE, UNDER, FLAPPING, LONG, ONSET, LONG_ONSET, RETURN, CHANGING})
+SHAPES = frozenset(
+    {BEFORE, UNDER, FLAPPING, LONG, ONSET, LONG_ONSET, RETURN, SHIFT, SHIFT_RETURN, CHANGING}
+)
+IN_SHORT = {LONG_ONSET: ONSET, SHIFT: ONSET, SHIFT_RETURN: RETURN}
+"""Without a fault, a shorter shape that says as much."""
 
 CLIENTS = {CLOSED: 8, SPREAD: 1}
 """Clients of a closed loop."""
@@ -58,9 +68,10 @@ VARIANTS = (
     (FLAPPING, LOW_JITTER, LATENCY),
     (LONG, LOW_JITTER, LATENCY),
     (ONSET, LOW_JITTER, LATENCY),
-    (ONSET, LOW_JITTER, CLOSED),
+    (SHIFT, OPPOSITE, CLOSED),
     (LONG_ONSET, LOW_JITTER, LATENCY),
     (RETURN, LOW_JITTER, SPREAD),
+    (SHIFT_RETURN, OPPOSITE, SPREAD),
     (CHANGING, LOW_JITTER, FULL),
 )
 """Shape, profile and load of the runs with a fault. Most are of the shortest shape. The profile of
@@ -96,7 +107,7 @@ class Run:
     def with_fault(self, fault: str) -> "Run":
         """The run of the same pair with this fault on the same victims, or without any."""
         if fault == NORMAL:
-            shape = ONSET if self.shape == LONG_ONSET else self.shape  # a shorter one says as much
+            shape = IN_SHORT.get(self.shape, self.shape)
             return replace(self, fault=NORMAL, shape=shape, places=(), victim=FOLLOWER)
         return replace(self, fault=fault)
 
@@ -139,18 +150,28 @@ class Plan:
 
     def slow(self, row: Graded) -> list[Run]:
         """The runs with the row's fault: all variants and seeds, some for one slow set alone."""
-        preset = self._settings.strength(row.fault).preset
         sets = self._sets(row)
         turn = list(self._settings.strengths).index(row.fault) % len(sets)
         steady = self._settings.profile
         victim = FOLLOWER if row.victim == ONE_FOLLOWER else row.victim
-        named = {LOW_JITTER: steady, REALISTIC: REALISTIC}
+        named = {LOW_JITTER: steady, OPPOSITE: self._settings.opposite, REALISTIC: REALISTIC}
+        presets = {name: self._settings.preset(row.fault, name) for name in named.values()}
         return [
-            Run(row.replicas, named[profile], load, shape, preset, seed, places, victim, row.mix)
+            Run(
+                replicas=row.replicas,
+                profile=(name := named[profile]),
+                load=load,
+                shape=shape,
+                fault=presets[name],
+                seed=seed,
+                places=places,
+                victim=victim,
+                mix=row.mix,
+            )
             for index, places in enumerate(sets)
             for shape, profile, load in VARIANTS
             if (shape, profile) in FOR_EVERY_SET or index == (turn if shape != BEFORE else 0)
-            if self._settings.shapes.get(row.fault, shape) == shape
+            if shape in self._settings.shapes.get(row.fault, (shape,))
             for seed in self._seeds.get(REALISTIC if profile == REALISTIC else shape, ())
         ]
 

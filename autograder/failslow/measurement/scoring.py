@@ -41,6 +41,7 @@ from failslow.measurement.settings import (
     MEDIAN,
     WITH_CAPACITY,
     WITH_DEAD,
+    Baseline,
     Criterion,
     Graded,
     Settings,
@@ -235,7 +236,17 @@ def judge(settings: Settings, plan: Plan, samples: Samples) -> list[Row]:
         runs = _row_runs(plan, graded, samples)
         row = _judge_row(settings, graded, runs, void)
         rows.append(replace(row, made=len(runs.slow), planned=len(runs.planned)))
-    return rows
+    return [with_needs(settings, row, rows) for row in rows]
+
+
+def with_needs(settings: Settings, row: Row, rows: list[Row]) -> Row:
+    """`row` without points if it needs one of `rows` that does not hold speed: a submission
+    that finds no fault raises no false alarm, either."""
+    fault = settings.needs.get(row.graded.fault)
+    lost = [e.graded.id for e in rows if e.graded.fault == fault and not e.holds_speed]
+    if row.error is not None or not lost:
+        return row
+    return replace(row, error=f"without '{lost[0]}' this row has no points")
 
 
 def _void(settings: Settings, samples: Samples) -> _Misdeed | None:
@@ -274,9 +285,8 @@ def _judge_row(settings: Settings, graded: Graded, runs: "_RowRuns", void: _Misd
 
 def _criteria(settings: Settings, graded: Graded, runs: "_RowRuns") -> Iterator[Judged]:
     """Those whose runs the row has: a dead proposer, for example, is no measure."""
-    preset = settings.strength(graded.fault).preset
     for criterion in settings.criteria:
-        if preset not in criterion.without and graded.victim in criterion.limits:
+        if graded.victim in criterion.limits:
             found = runs.judge(criterion, criterion.limits[graded.victim])
             if found is not None:
                 yield found
@@ -286,15 +296,24 @@ def _unslowed(settings: Settings, graded: Graded, runs: "_RowRuns") -> Unslowed:
     steady = [run for run in runs.planned if run.profile != REALISTIC]
     full = _loaded(steady, SATURATED) or _loaded(steady, CLOSED)
     part = _loaded(steady, LATENCY) or _loaded(steady, SPREAD)
-    baseline = settings.baselines[graded.mix, graded.replicas]
-    slowest = max(part, key=lambda run: runs.normal(run).mean_ns, default=steady[0])
+
+    def baseline(run: Run) -> Baseline:
+        return settings.baseline((graded.mix, graded.replicas), run.profile)
+
+    def of_floor(run: Run) -> float:
+        return runs.normal(run).throughput / baseline(run).throughput_floor
+
+    def of_ceiling(run: Run) -> float:
+        return runs.normal(run).mean_ns / baseline(run).latency_ceiling_ns
+
+    fullest = min(full, key=of_floor, default=steady[0])
+    slowest = max(part, key=of_ceiling, default=steady[0])
+    floor = baseline(fullest).throughput_floor
     return Unslowed(
-        throughput=min(
-            (runs.normal(run).throughput for run in full), default=baseline.throughput_floor
-        ),
-        throughput_floor=baseline.throughput_floor,
+        throughput=runs.normal(fullest).throughput if full else floor,
+        throughput_floor=floor,
         latency_ns=runs.normal(slowest).mean_ns if part else 0.0,
-        latency_ceiling_ns=baseline.latency_ceiling_ns,
+        latency_ceiling_ns=baseline(slowest).latency_ceiling_ns,
         above_ceiling=settings.above_ceiling,
         worst_run=slowest,
     )
@@ -347,7 +366,8 @@ class _RowRuns:
         for run in self.planned:
             kinds = ((run.profile, PROFILES), (run.load, LOADS), (run.shape, SHAPES))
             has_pair = criterion.compared_with != WITH_DEAD or is_compared_with_dead(run)
-            if has_pair and all(is_in in wanted or not wanted & kind for is_in, kind in kinds):
+            counts = has_pair and run.fault not in criterion.without
+            if counts and all(is_in in wanted or not wanted & kind for is_in, kind in kinds):
                 yield run
 
     def _value(self, criterion: Criterion, run: Run) -> float:

@@ -53,6 +53,8 @@ WORDS = {
     "packet-loss-40-percent": "{slow} of {replicas} replicas with 40 % of their packets lost",
     "net-slow": "the network of {slow} of {replicas} replicas delayed by 400 ms",
     "net-slow-100ms": "the network of {slow} of {replicas} replicas delayed by 100 ms",
+    "net-slow-3ms": "the network of {slow} of {replicas} replicas delayed by 3 ms",
+    "fs-delay:600000": "the disk of {slow} of {replicas} replicas 0.6 ms later",
     "net-slow-1s": "the network of {slow} of {replicas} replicas delayed by 1 s",
     "none": "all {replicas} replicas healthy",
 }
@@ -132,6 +134,16 @@ class Baseline:
 
 
 @dataclass(frozen=True)
+class World:
+    """`opposite`: the world of a row's other runs. What is slow in one of the two is usual in the
+    other. `instead`: presets that stand here for those of the settings."""
+
+    baseline: Baseline
+    opposite: str
+    instead: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Rates:
     """`capacity_rate` in operations per second; the loads in per cent of the capacity."""
 
@@ -146,8 +158,9 @@ class Settings:
     """`rows` in the order of a report. `seeds`: the number of seeds of each shape, and of the shape
     `before` in the realistic profile. `baselines` by mix and replicas. `above_ceiling`: the share
     of the points that is left above the ceiling. `shares`: the per cent of a row's points by group
-    of criteria. `strengths` by fault: those to choose from. `proposers`: the number of replicas
-    that propose; the others are followers. `profile`: that of all runs without realistic jitter.
+    of criteria. `strengths` by fault: those to choose from. `needs`: by fault, that of another row
+    without which its row has no points. `proposers`: the number of replicas that propose; the
+    others are followers. `profile`: that of all runs without realistic jitter.
     `worlds`: profiles of which one is drawn, with its bounds in place of `baselines`. `shapes`: the
     only shape of a fault's runs; a fault that is missing has all. `row_rules`: the names of the
     invariants of which a lone violation costs one row."""
@@ -163,8 +176,9 @@ class Settings:
     rows: tuple[Graded, ...]
     strengths: dict[str, tuple[Strength, ...]]
     profile: str = STEADY
-    worlds: Mapping[str, Baseline] = field(default_factory=dict)
-    shapes: Mapping[str, str] = field(default_factory=dict)
+    worlds: Mapping[str, World] = field(default_factory=dict)
+    shapes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    needs: Mapping[str, str] = field(default_factory=dict)
     row_rules: frozenset[str] = frozenset()
 
     @property
@@ -189,9 +203,22 @@ class Settings:
         return drawn.within(names[seed_of("measurement world", 0) % len(names)])
 
     def within(self, world: str) -> "Settings":
-        """In this one of the worlds."""
-        bounds = dict.fromkeys(self.loads, self.worlds[world])
-        return replace(self, profile=world, baselines=bounds)
+        """In this one of the worlds, and its opposite."""
+        return replace(self, profile=world)
+
+    @property
+    def opposite(self) -> str:
+        """The profile of the runs in the opposite world, if there are worlds."""
+        return self.worlds[self.profile].opposite if self.profile in self.worlds else self.profile
+
+    def baseline(self, load: tuple[str, int], profile: str) -> Baseline:
+        """`load`: a mix, and a number of replicas."""
+        return self.worlds[profile].baseline if profile in self.worlds else self.baselines[load]
+
+    def preset(self, fault: str, profile: str) -> str:
+        """Requires: the settings are drawn."""
+        drawn = self.strength(fault).preset
+        return self.worlds[profile].instead.get(drawn, drawn) if profile in self.worlds else drawn
 
     def at(self, choose: Callable[[str, int], int]) -> "Settings":
         """With the strength of each fault that `choose` names by its index below a number."""
@@ -221,7 +248,9 @@ class Settings:
         """'the CPU of 1 of 3 replicas at 5 %'; a mix with reads, and a victim that is no follower,
         are added. Requires: the settings are drawn."""
         slow = (row.replicas - 1) // 2 if row.victim == FOLLOWER else 1
-        text = self.strength(row.fault).words.format(slow=slow, replicas=row.replicas)
+        presets = [self.preset(row.fault, name) for name in (self.profile, self.opposite)]
+        words = " or ".join(WORDS[preset] for preset in dict.fromkeys(presets))
+        text = words.format(slow=slow, replicas=row.replicas)
         victim = "" if row.victim in (FOLLOWER, ONE_FOLLOWER) else f" (the {row.victim})"
         mix = "" if row.mix == SUBMIT else f", under the load '{row.mix}'"
         return f"{text}{victim}{mix}"
@@ -241,7 +270,7 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
     unknown = sorted({row.fault for row in rows} ^ set(content["faults"]))
     if unknown:
         raise CannotDo(f"{path}: faults: '{unknown[0]}' must have points and strengths")
-    presets = {preset for strengths in content["faults"].values() for preset in strengths}
+    presets = _presets(content)
     if silent := sorted(presets - WORDS.keys()):
         raise CannotDo(f"{path}: faults: '{silent[0]}' has no words in a report")
     return Settings(
@@ -263,14 +292,27 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
             for fault, strengths in content["faults"].items()
         },
         profile=content.get("profile", STEADY),
-        worlds={name: Baseline(**bounds) for name, bounds in content.get("worlds", {}).items()},
+        worlds=dict(_worlds(content.get("worlds", {}))),
         shapes=content.get("shapes", {}),
+        needs=content.get("needs", {}),
         row_rules=frozenset(content.get("row_rules", ())),
     )
 
 
+def _worlds(worlds: Mapping[str, Any]) -> Iterator[tuple[str, World]]:
+    for name, content in worlds.items():
+        opposite, instead = content.pop("opposite"), content.pop("instead", {})
+        yield name, World(Baseline(**content), opposite, instead)
+
+
+def _presets(content: Mapping[str, Any]) -> set[str]:
+    found = {preset for strengths in content["faults"].values() for preset in strengths}
+    worlds = content.get("worlds", {}).values()
+    return found.union(*(world.get("instead", {}).values() for world in worlds))
+
+
 def _criteria(path: Path, content: dict[str, Any], victims: Sequence[str]) -> Iterator[Criterion]:
-    presets = {preset for strengths in content["faults"].values() for preset in strengths}
+    presets = _presets(content)
     names = set()
     for row in content["criteria"]:
         limit = row.pop("limit")

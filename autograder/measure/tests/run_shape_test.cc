@@ -62,6 +62,21 @@ TEST(RunShape, AnOnsetsFaultBeginsAndEndsInTheWindow) {
   EXPECT_TRUE(HasStages("long-onset") && !IsOfSweep("long-onset"));
 }
 
+TEST(RunShape, AShiftedFaultBeginsLaterThanAnyOneLook) {
+  std::set<Duration> times;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const testkit::LoadWindow window = WindowOf("shift", kStart, seed);
+    const Time begin = PlanOf("shift", kFault, window).at(0).start;
+    EXPECT_EQ(ShiftOf("shift", window), begin - 13500ms) << "a detector learns what is usual now";
+    EXPECT_EQ(window.to, begin + 13s);
+    times.insert(begin - window.from);
+  }
+  EXPECT_GE(*times.begin(), 23500ms);
+  EXPECT_LE(*times.begin(), 24s) << "most are early";
+  EXPECT_GE(*times.rbegin(), 34s) << "the tail is long";
+  EXPECT_EQ(ShiftOf("onset", WindowOf("onset", kStart, 1)), std::nullopt);
+}
+
 TEST(RunShape, AFaultBetweenStagesEndsInTheWindow) {
   const std::string shape = "stages:2000,4000,3000";
   EXPECT_TRUE(HasStages(shape) && IsOfSweep(shape) && !HasStages("before"));

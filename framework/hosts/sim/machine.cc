@@ -81,7 +81,7 @@ void Machine::ScheduleStep() {
 StepInput Machine::CollectInput() {
   StepInput input;
   input.now = now();
-  input.last_cost = last_step_.cost;
+  input.last_cost = last_step_.cost * 1'000'000 / room_.profile.cpu.told_ppm;
   input.last_took = last_step_.took;
   input.completions = std::exchange(completions_, {});
   room_.wires.Read(life_.replica, room_.profile.cpu, input.frames);

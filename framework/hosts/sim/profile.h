@@ -39,6 +39,9 @@ struct CpuModel {
   std::size_t frames_per_connection_max = 32;
   std::size_t frames_per_step_max = 256;
   Duration per_observation{0};  // a replica observes once for each command that it applies
+  // The time on this processor, in millionths, of work that costs one on the processor for which
+  // costs are told to the replica. It changes no time.
+  std::int64_t told_ppm = 1'000'000;
 };
 
 // A serial disk with group commit: all queued operations are written and synced as one batch.

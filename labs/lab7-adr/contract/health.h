@@ -79,8 +79,8 @@ class Health final : public HealthView {
 
   Runtime& runtime_;
   Meter meter_;
-  Work work_{meter_};
   ProcessorVital processor_;
+  Work work_{processor_};
   DiskVital disk_;
   std::map<PeerId, Peer> peers_;
   std::optional<Time> named_itself_at_;

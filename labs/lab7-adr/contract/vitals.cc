@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace depfast::adr {
+namespace {
+
+Duration OfAMillisecond(Duration took, Duration cost) { return took * (1ms / 1ns) / (cost / 1ns); }
+
+}  // namespace
 
 // ---- one variable ----
 
@@ -30,35 +35,51 @@ void Vital::SetLevel(bool is_slow, Duration value) {
   }
 }
 
-int WorkMeter::Take() {
-  const std::int64_t total = work_.total();
-  return static_cast<int>(total - std::exchange(seen_, total));
-}
-
 // ---- processor ----
 
-Duration ProcessorVital::Value(Duration took, Duration cost) {
-  const Duration of_a_millisecond = took * (1ms / 1ns) / (cost / 1ns);
-  Duration step = 1ms;
+Duration ProcessorVital::Value(Duration took, Duration cost, Duration first) {
+  const Duration of_a_millisecond = OfAMillisecond(took, cost);
+  Duration step = first;
   while (step + step / 4 < of_a_millisecond) step *= 2;
+  while (step > 1ns && step / 2 + step / 8 >= of_a_millisecond) step /= 2;
   return step;
+}
+
+Duration ProcessorVital::FirstOf(Duration took, Duration cost) {
+  const Duration of_a_millisecond = std::max(OfAMillisecond(took, cost), Duration(1));
+  return of_a_millisecond >= 1ms && of_a_millisecond < 4ms ? 1ms : of_a_millisecond;
 }
 
 void ProcessorVital::Tick(Time now) {
   if (!marks_.empty()) {
     const Duration cost = meter_.cost() - marks_.back().cost;
     const Duration took = meter_.took() - marks_.back().took;
-    if (cost > 0ns) vital_.Update(now, Value(took, cost), /*work=*/1);
+    if (cost > 0ns) OnSlice(now, took, cost);
   }
   marks_.push_back({now, meter_.cost(), meter_.took()});
   if (marks_.size() > kSlices + 1) marks_.pop_front();
+}
+
+void ProcessorVital::OnSlice(Time now, Duration took, Duration cost) {
+  if (first_ == 0ns) {
+    first_ = FirstOf(took, cost);
+    began_ = meter_.cost();
+  }
+  vital_.Update(now, Value(took, cost, first_), /*work=*/1);
 }
 
 bool ProcessorVital::is_saturated() const {
   if (marks_.size() <= kSlices) return false;
   const Mark &first = marks_.front(), &last = marks_.back();
   const Duration took = last.took - first.took;
-  return took * 10 >= (last.at - first.at) * 9 && (last.cost - first.cost) * 2 >= took;
+  return took * 10 >= (last.at - first.at) * 9 && UsualTime(last.cost - first.cost) * 2 >= took;
+}
+
+// ---- work ----
+
+int WorkMeter::Take() {
+  const std::int64_t total = work_.total();
+  return static_cast<int>(total - std::exchange(seen_, total));
 }
 
 // ---- disk ----

@@ -49,16 +49,61 @@ class Vital {
   std::optional<Duration> value_;
 };
 
+// The value of a slice: the time that a millisecond of work took in its steps. Load does not change
+// that, so each slice is one piece of work. Work costs a millisecond on another processor, about
+// which nothing is known: a usual value may be 20 us or 20 ms.
+class ProcessorVital {
+ public:
+  explicit ProcessorVital(const ProcessorMeter& meter) : meter_(meter) {}
+
+  // The value of steps with this time and cost. It is rounded to `first`, the one of the first
+  // slice, times a power of two: up from 1.25 times the lower one. Beside other programs it drifts,
+  // and no command notices. Requires: cost > 0, first > 0.
+  static Duration Value(Duration took, Duration cost, Duration first);
+  // The value of the first slice, of which all others are powers of two. Up to four times a
+  // millisecond it is that: a real processor's costs are its own, beside other programs.
+  static Duration FirstOf(Duration took, Duration cost);
+
+  // A slice ends. Requires: comes every kTickInterval, or later.
+  void Tick(Time now);
+  Level level() const { return vital_.level(); }
+  const Vital& vital() const { return vital_; }
+  // The last second had no idle tenth, and most of its steps' time was the replica's own (R11).
+  bool is_saturated() const;
+  // Microseconds of work since the first slice, on this processor as it was then.
+  std::int64_t work() const { return UsualTime(meter_.cost() - began_) / 1us; }
+
+ private:
+  static constexpr std::size_t kSlices = kSecond / kTickInterval;
+
+  struct Mark {
+    Time at;
+    Duration cost;  // until then
+    Duration took;
+  };
+
+  // A slice with work ends.
+  void OnSlice(Time now, Duration took, Duration cost);
+  // Of work with this cost: about what it takes without a fault.
+  Duration UsualTime(Duration cost) const { return cost / 1us * first_ / (1ms / 1us); }
+
+  const ProcessorMeter& meter_;
+  Vital vital_;
+  Duration first_{0};       // the value of the first slice; 0 before its end
+  Duration began_{0};       // the cost until then
+  std::deque<Mark> marks_;  // of the last kSlices slices, and one more
+};
+
 // The work so far.
 class Work {
  public:
-  explicit Work(const ProcessorMeter& meter) : meter_(meter) {}
+  explicit Work(const ProcessorVital& processor) : processor_(processor) {}
 
   void AddWritten(std::size_t bytes) { written_ += static_cast<std::int64_t>(bytes); }
-  std::int64_t total() const { return written_ + meter_.cost() / 1us; }
+  std::int64_t total() const { return written_ + processor_.work(); }
 
  private:
-  const ProcessorMeter& meter_;
+  const ProcessorVital& processor_;
   std::int64_t written_ = 0;
 };
 
@@ -73,38 +118,6 @@ class WorkMeter {
  private:
   const Work& work_;
   std::int64_t seen_ = 0;
-};
-
-// The value of a slice: the time that a millisecond of work took in its steps. Load does not change
-// that, so each slice is one piece of work.
-class ProcessorVital {
- public:
-  explicit ProcessorVital(const ProcessorMeter& meter) : meter_(meter) {}
-
-  // The value of steps with this time and cost. It is rounded to a power of two, in ms: up
-  // from 1.25 times the lower one. Beside other programs it drifts, and no command notices.
-  // Requires: cost > 0.
-  static Duration Value(Duration took, Duration cost);
-
-  // A slice ends. Requires: comes every kTickInterval, or later.
-  void Tick(Time now);
-  Level level() const { return vital_.level(); }
-  const Vital& vital() const { return vital_; }
-  // The last second had no idle tenth, and most of its steps' time was the replica's own (R11).
-  bool is_saturated() const;
-
- private:
-  static constexpr std::size_t kSlices = kSecond / kTickInterval;
-
-  struct Mark {
-    Time at;
-    Duration cost;  // until then
-    Duration took;
-  };
-
-  const ProcessorMeter& meter_;
-  Vital vital_;
-  std::deque<Mark> marks_;  // of the last kSlices slices, and one more
 };
 
 // The value: the time of the syncs that end together, a batch, without the time behind earlier

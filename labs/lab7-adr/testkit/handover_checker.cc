@@ -112,6 +112,7 @@ void HandoverChecker::OnRestart(PeerId replica, Time now) {
   state.finds_itself_slow = false;
 }
 
+// What all replicas have is their world: it excuses no hand-over.
 void HandoverChecker::OnFaultBegins(Time now, const faults::Fault& fault) {
   AddToFaults(now, fault, 1);
 }
@@ -127,6 +128,7 @@ void HandoverChecker::AddToFaults(Time now, const faults::Fault& fault, int more
   hit.insert(fault.receivers.begin(), fault.receivers.end());
   // The other side of a partition is as far away.
   const bool hits_all = fault.kind == faults::Fault::Kind::kPartition;
+  if (!hits_all && hit.size() == replicas_.size()) return;
   for (PeerId replica = 0; replica < group_.replicas(); ++replica) {
     if (!hits_all && !hit.contains(group_.AddressOf(replica))) continue;
     Of(replica).faults += more;
