@@ -218,15 +218,15 @@ def test_each_figure_of_speed_alone_loses_the_row(
         ({}, 0),
         ({"peak_heap_bytes": 900}, 0),
         ({"peak_heap_bytes": 1700}, 700),
-        ({"resident_bytes": (69 << 20) - 1}, 0),
-        ({"resident_bytes": 69 << 20}, 64 << 20),
+        ({"resident_bytes": (21 << 20) - 1}, 0),
+        ({"resident_bytes": 21 << 20}, 16 << 20),
         ({"resident_bytes": 1 << 20}, 0),
-        ({"resident_bytes": 69 << 20, "peak_heap_bytes": 2000}, 1000),
-        ({"resident_bytes": 69 << 20, "unfinished_coroutines": 60}, 0),
+        ({"resident_bytes": 21 << 20, "peak_heap_bytes": 2000}, 1000),
+        ({"resident_bytes": 21 << 20, "unfinished_coroutines": 60}, 0),
     ],
 )
 def test_memory_that_no_claim_explains_counts_as_heap(change: dict[str, int], grown: int) -> None:
-    """A machine's noise is less than 64 MiB."""
+    """A machine's noise is less than 16 MiB."""
     assert figures.heap_growth(BASE, replace(BASE, **change)) == grown
 
 
@@ -236,7 +236,7 @@ def test_memory_that_no_claim_explains_counts_as_heap(change: dict[str, int], gr
         (PART, {"p99_ns": 4_000_000}, "p99", 36),
         (FULL, {"peak_held_bytes": 9000}, "held bytes", 34),
         (FULL, {"peak_heap_bytes": 7000}, "heap", 34),
-        (FULL, {"resident_bytes": 69 << 20}, "heap", 34),
+        (FULL, {"resident_bytes": 21 << 20}, "heap", 34),
         (SLOW | {"profile": REALISTIC}, {"peak_held_bytes": 9000}, "held bytes", 34),
         (PART, {"unfinished_coroutines": 61}, "coroutines", 34),
         (PART | {"shape": LONG}, {"pending_requests": 81}, "requests", 34),

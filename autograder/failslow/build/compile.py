@@ -19,7 +19,7 @@ from pathlib import Path
 from failslow.base import atomic, cache, console, deadline, parallel, process
 from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit
-from failslow.build import compile_directory, macros, precompiled, references, tokens
+from failslow.build import compile_directory, macros, precompiled, references, tokens, uncounted
 from failslow.build.compile_directory import CompileDirectory
 from failslow.build.recipe import Recipe, Target
 from failslow.build.sandbox import CompilerSandbox
@@ -226,6 +226,7 @@ class _Builder:
             if whole:
                 ours = [*first, *(word for word in whole if word.endswith(".a"))]
                 self._check_definitions(f"{target.lab.id} does not link", ours, last)
+                self._check_memory(f"{target.lab.id} does not link", submitted)
             words = [self._recipe.compiler, *NO_LTO, *first, *whole, *last, *rest]
             self._run(words, output, f"{target.lab.id} does not link")
             output.chmod(PROGRAM_MODE)
@@ -246,6 +247,16 @@ class _Builder:
         for name, kind in self._definitions(theirs):
             if kind not in INLINE and name in inline:
                 raise BadSubmission(f"{complaint}: {name} is defined by given code")
+
+    def _check_memory(self, complaint: str, theirs: Sequence[Path]) -> None:
+        """BadSubmission if a submission's object has memory that no heap counts."""
+        for path in theirs:
+            try:
+                why = uncounted.refused(path.read_bytes())
+            except ValueError as error:
+                why = str(error)
+            if why:
+                raise BadSubmission(f"{complaint}: {path.name.removesuffix('.o')}: {why}")
 
     def _definitions(self, files: list[str]) -> list[tuple[str, str]]:
         """The global names that objects and libraries define, with nm's letter for their kind."""

@@ -9,6 +9,7 @@ apart from members of the starter's classes, and from the standard library's tem
 import re
 import struct
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from failslow.base import process
@@ -30,6 +31,8 @@ _ELF64 = b"\x7fELF\x02\x01"
 _SYMTAB, _RELA = 2, 4
 _FUNCTION, _SECTION = 2, 3
 _WEAK = 2
+_WRITE_AND_ALLOC = 3
+_ABSOLUTE, _RESERVED = 0xFFF1, range(0xFF00, 0xFFFF)
 
 
 @dataclass(frozen=True)
@@ -129,45 +132,95 @@ def _words_of(mangled: str) -> tuple[list[str], list[str]]:
 
 def functions(elf: bytes) -> dict[str, Function]:
     """The functions of an object for 64 bits, little endian, each in a section of its own."""
+    with _readable(elf):
+        return dict(_functions(elf))
+
+
+def undefined(elf: bytes) -> frozenset[str]:
+    """The names that an object uses and leaves to others."""
+    with _readable(elf):
+        return frozenset(each.name for each in _symbols(elf, _sections(elf)) if each.index == 0)
+
+
+def static_bytes(elf: bytes) -> int:
+    """The size of an object's variables of static storage, of threads and without a section, too.
+    Tables of virtual functions count, as they are written once."""
+    with _readable(elf):
+        sections = _sections(elf)
+        symbols = _symbols(elf, sections)
+        common = [each for each in symbols if each.index in _RESERVED and each.index != _ABSOLUTE]
+        written = [each for each in sections if each.flags & 3 == _WRITE_AND_ALLOC]
+        return sum(each.size for each in common) + sum(each.size for each in written)
+
+
+@contextmanager
+def _readable(elf: bytes) -> Iterator[None]:
     if not elf.startswith(_ELF64):
         raise ValueError("not an object for 64 bits")
     try:
-        return dict(_functions(elf))
+        yield
     except (struct.error, IndexError) as error:
         raise ValueError("a damaged object") from error
 
 
 def _functions(elf: bytes) -> Iterator[tuple[str, Function]]:
     sections = _sections(elf)
-    symbols = []
-    for kind, _, offset, size, link, _ in sections:
-        if kind != _SYMTAB:
-            continue
-        names = sections[link][2]
-        for at in range(offset, offset + size, 24):
-            name, info, _, index = struct.unpack_from("<IBBH", elf, at)
-            symbols.append((_text(elf, names + name), info & 15, info >> 4, index))
+    symbols = _symbols(elf, sections)
     refers: dict[int, set[str]] = {}
-    for kind, _, offset, size, _, target in sections:
-        if kind != _RELA:
+    for section in sections:
+        if section.kind != _RELA:
             continue
-        for at in range(offset, offset + size, 24):
-            name, type_of, _, index = symbols[struct.unpack_from("<Q", elf, at + 8)[0] >> 32]
-            if type_of == _SECTION and index < len(sections):
-                name = sections[index][1]
+        for at in range(section.offset, section.offset + section.size, 24):
+            symbol = symbols[struct.unpack_from("<Q", elf, at + 8)[0] >> 32]
+            name = symbol.name
+            if symbol.kind == _SECTION and symbol.index < len(sections):
+                name = sections[symbol.index].name
             if (
                 name
                 and not name.startswith((".rodata", ".LC"))
                 and not _OF_THE_COMPILER.match(name)
             ):
-                refers.setdefault(target, set()).add(name.removeprefix(".text."))
-    for name, type_of, binding, index in symbols:
-        if type_of == _FUNCTION and 0 < index < len(sections):
-            yield name, Function(binding, frozenset(refers.get(index, ())))
+                refers.setdefault(section.info, set()).add(name.removeprefix(".text."))
+    for symbol in symbols:
+        if symbol.kind == _FUNCTION and 0 < symbol.index < len(sections):
+            yield symbol.name, Function(symbol.binding, frozenset(refers.get(symbol.index, ())))
 
 
-def _sections(elf: bytes) -> list[tuple[int, str, int, int, int, int]]:
-    """Kind, name, offset, size, link and info of each."""
+@dataclass(frozen=True)
+class _Section:
+    kind: int
+    name: str
+    flags: int
+    offset: int
+    size: int
+    link: int
+    info: int
+
+
+@dataclass(frozen=True)
+class _Symbol:
+    """`index`: of its section; 0 if the object does not define it."""
+
+    name: str
+    kind: int
+    binding: int
+    index: int
+    size: int
+
+
+def _symbols(elf: bytes, sections: list[_Section]) -> list[_Symbol]:
+    found = []
+    for section in sections:
+        if section.kind != _SYMTAB:
+            continue
+        names = sections[section.link].offset
+        for at in range(section.offset, section.offset + section.size, 24):
+            name, info, _, index, _, size = struct.unpack_from("<IBBHQQ", elf, at)
+            found.append(_Symbol(_text(elf, names + name), info & 15, info >> 4, index, size))
+    return found
+
+
+def _sections(elf: bytes) -> list[_Section]:
     (begin,) = struct.unpack_from("<Q", elf, 40)
     size, count, names = struct.unpack_from("<HHH", elf, 58)
     first = struct.unpack_from("<IIQQQQIIQQ", elf, begin)
@@ -175,7 +228,7 @@ def _sections(elf: bytes) -> list[tuple[int, str, int, int, int, int]]:
     count, names = count or first[5], first[6] if names == 0xFFFF else names
     raw = [struct.unpack_from("<IIQQQQIIQQ", elf, begin + i * size) for i in range(count)]
     texts = raw[names][4]
-    return [(r[1], _text(elf, texts + r[0]), r[4], r[5], r[6], r[7]) for r in raw]
+    return [_Section(r[1], _text(elf, texts + r[0]), r[2], r[4], r[5], r[6], r[7]) for r in raw]
 
 
 def _text(elf: bytes, at: int) -> str:

@@ -71,7 +71,7 @@ def held_bytes(_: Sample, slow: Sample) -> float:
     return float(slow.peak_held_bytes)
 
 
-RESIDENT_STEP_BYTES = 64 << 20
+RESIDENT_STEP_BYTES = 16 << 20
 """Resident memory is the machine's figure, and another one in each run: less does not count."""
 STACK_BYTES = 256 << 10
 

@@ -161,8 +161,8 @@ GRADED_TEST(Threshold, NeedsLessThanAMegabyte, "7a", 2,
   constexpr std::uint64_t kMegabyte = 1 << 20;
   EXPECT_LT(detector.heap_bytes_max(), before + kMegabyte)
       << "heap of the replica, before: " << before;
-  // 32 MiB; a sanitizer needs more.
-  EXPECT_LT(detector.resident_bytes(), resident + sealed::kResidentBytesMax / 16)
+  // 4 MiB; a sanitizer needs more.
+  EXPECT_LT(detector.resident_bytes(), resident + sealed::kResidentBytesMax / 128)
       << "memory of the replica's process, also what no heap counts, before: " << resident;
 }
 

@@ -606,8 +606,9 @@ INSTANTIATE_TEST_SUITE_P(Twins, OnlyTheTwin,
 // ---- memory ----
 
 // The heaps that replica 0 reports when it is asked for nothing, hoards, and returns all.
-std::vector<std::uint64_t> HeapsOfAHoarder(int perturb, const std::string& probe = "") {
-  Trouble trouble("hoards", Program("trouble", perturb), probe);
+std::vector<std::uint64_t> HeapsOfAHoarder(int perturb, const std::string& probe = "",
+                                           const std::string& kind = "hoards") {
+  Trouble trouble(kind, Program("trouble", perturb), probe);
   const auto last = [&] { return trouble.world.StepsOf(0).back().heap_bytes; };
   std::vector<std::uint64_t> heaps;
   trouble.Ask(0, Echo{"nothing"});
@@ -629,6 +630,16 @@ TEST_F(SealedTest, TheHeapIsWhatWasRequestedAndIsNotReturned) {
   EXPECT_EQ(heaps[1], heaps[0] + 1'000'064);
   EXPECT_EQ(heaps[2], heaps[0]);
 }
+
+#ifndef DEPFAST_SANITIZED  // it has an allocator of its own
+
+TEST_F(SealedTest, MemoryOfTheCLibraryIsInTheHeap) {
+  const auto heaps = HeapsOfAHoarder(0, "", "hoards in C");
+  EXPECT_EQ(heaps[1], heaps[0] + 1'000'064);
+  EXPECT_EQ(heaps[2], heaps[0]);
+}
+
+#endif
 
 TEST_F(SealedTest, TheHeapIsTheSameEverywhere) {
   const auto heaps = HeapsOfAHoarder(0);

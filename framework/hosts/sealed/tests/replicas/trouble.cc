@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -22,6 +23,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "depfast/host/service.h"
 #include "depfast/rpc.h"
@@ -65,10 +67,24 @@ void Hoard() {
   wide.reset(again ? nullptr : new Wide());
 }
 
+// Requests 1,000,064 bytes of the C library and keeps them; the next call returns them.
+void HoardInC() {
+  static std::array<void*, 4> all{};
+  if (all[0] != nullptr) {
+    for (void*& each : all) free(std::exchange(each, nullptr));
+    return;
+  }
+  all[0] = std::realloc(std::malloc(100), 400'000);
+  all[1] = std::calloc(100, 3'000);
+  all[2] = std::aligned_alloc(64, 64);
+  if (posix_memalign(&all[3], 4096, 300'000) != 0) std::abort();
+}
+
 // Uses 64 MB that the heap's count does not know.
 void HoardElsewhere() {
   constexpr std::size_t kBytes = std::size_t{64} << 20;
-  static auto* const volatile somewhere = static_cast<char*>(std::malloc(kBytes));
+  static auto* const volatile somewhere = static_cast<char*>(
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   std::memset(somewhere, 'h', kBytes);
 }
 
@@ -227,6 +243,7 @@ const std::map<std::string, void (*)(Runtime&)> kTroubles = {
      }},
     {"forks and lives", [](Runtime&) { StartChild(); }},
     {"hoards", [](Runtime&) { Hoard(); }},
+    {"hoards in C", [](Runtime&) { HoardInC(); }},
     {"hoards elsewhere", [](Runtime&) { HoardElsewhere(); }},
     {"hoards and spins",
      [](Runtime&) {
