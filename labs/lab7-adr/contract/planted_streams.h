@@ -29,24 +29,25 @@ struct PlantedRun {
   std::int64_t gap_ns = 0;
   std::int64_t value_ns = 0;
   std::int32_t work = 1;
-  DEPFAST_FIELDS(kind, times, gap_ns, value_ns, work)
+  bool goes_on = false;  // it began with the run before
+  DEPFAST_FIELDS(kind, times, gap_ns, value_ns, work, goes_on)
 };
 
-// The answers to the calls of a stretch of runs, and the detector after it.
-struct StretchReport {
+// The answers to the calls of a run, and the detector after it.
+struct RunReport {
   std::int64_t warnings = 0;
   std::int64_t fatals = 0;
-  std::int64_t first_fatal_ns = -1;  // since the begin of the stretch; negative without one
+  std::int64_t first_fatal = -1;  // its number in the run, from 0; negative without one
   std::int64_t threshold_ns = 0;
-  std::uint64_t resets = 0;  // in the stretch
-  DEPFAST_FIELDS(warnings, fatals, first_fatal_ns, threshold_ns, resets)
+  std::uint64_t resets = 0;  // of the detector so far
+  DEPFAST_FIELDS(warnings, fatals, first_fatal, threshold_ns, resets)
 };
 
 // One of them is filled, as the request says.
 struct StreamReport {
   std::string states;  // after each run: see StateAfter
-  std::vector<StretchReport> stretches;
-  DEPFAST_FIELDS(states, stretches)
+  std::vector<RunReport> runs;
+  DEPFAST_FIELDS(states, runs)
 };
 
 struct PlantedReport {
@@ -56,16 +57,20 @@ struct PlantedReport {
 
 struct PlantedStream {
   std::vector<std::uint32_t> order;  // of the runs: their places in WatchStreams::runs
-  std::vector<std::uint32_t> ends;   // by stretch, the number of runs before its end
-  DEPFAST_FIELDS(order, ends)
+  std::vector<std::uint32_t> ends;   // not sent; by stretch, the number of runs before its end
+  DEPFAST_FIELDS(order)
 };
 
 // Each stream has a detector of its own. They take turns, run by run: all see their first run, then
-// all see their second one, and so on. The detectors live until the next request.
+// all see their second one, and so on. A test shows streams piece by piece, so that no answer is
+// made with the next question at hand.
 struct WatchStreams {
   using Reply = PlantedReport;
   static constexpr MethodId kMethod = 141;
   static constexpr const char* kName = "WatchStreams";
+  // Another number than in the request before begins new streams. Else they go on.
+  std::uint32_t number = 0;
+  std::uint32_t piece = 0;  // of the streams
   // AdrOptions.
   std::uint32_t recent_min = 10;
   std::uint32_t history_per_recent = 10;
@@ -74,12 +79,12 @@ struct WatchStreams {
   // Both static thresholds, at first.
   std::int64_t warn_ns = 0;
   std::int64_t fatal_ns = 0;
-  // Whether the state after each run is asked for, or else the report of each stretch.
+  // Whether the state after each run is asked for, or else the report of each run.
   bool wants_states = false;
   std::vector<PlantedRun> runs = {};
   std::vector<PlantedStream> streams = {};
-  DEPFAST_FIELDS(recent_min, history_per_recent, rates_per_recent, window_max, warn_ns, fatal_ns,
-                 wants_states, runs, streams)
+  DEPFAST_FIELDS(number, piece, recent_min, history_per_recent, rates_per_recent, window_max,
+                 warn_ns, fatal_ns, wants_states, runs, streams)
 };
 
 // Whether a run's value is as large as the threshold after it. Values of tests are far apart, so

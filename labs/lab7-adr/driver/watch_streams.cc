@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include "adaptive_threshold.h"
 
@@ -21,29 +20,26 @@ class WatchedStream {
   WatchedStream(const WatchedStream&) = delete;
   WatchedStream& operator=(const WatchedStream&) = delete;
 
-  // Makes the calls of the run, and adds their answers to the stretch. Returns the state after it.
-  char Show(const PlantedRun& run) {
-    const auto resets = detector_.resets();
-    begin_ = now_;
+  // Makes the calls of the run. Adds what the request asks for to the report. The types are ours:
+  // the student's functions may return anything that turns into them.
+  void Show(const PlantedRun& run, bool wants_state, StreamReport& report) {
+    const std::uint64_t before = detector_.resets();
+    if (!run.goes_on) begin_ = now_;
+    RunReport seen;
     for (std::int64_t i = 0; i < run.times; ++i) {
       now_ += Duration(run.gap_ns);
       Call(run);
-      stretch_.warnings += is_warn_ ? 1 : 0;
-      stretch_.fatals += is_fatal_ ? 1 : 0;
-      if (is_fatal_ && stretch_.first_fatal_ns < 0) {
-        stretch_.first_fatal_ns = (now_ - stretch_begin_).count();
-      }
+      seen.warnings += is_warn_ ? 1 : 0;
+      seen.fatals += is_fatal_ ? 1 : 0;
+      if (is_fatal_ && seen.first_fatal < 0) seen.first_fatal = i;
     }
-    return StateAfter(is_warn_, is_fatal_, static_cast<int>(detector_.rate()),
-                      detector_.resets() != resets, Reaches(run, detector_.threshold()));
-  }
-
-  StretchReport EndStretch() {
-    stretch_.threshold_ns = detector_.threshold().count();
-    stretch_.resets = detector_.resets() - resets_;
-    resets_ = detector_.resets();
-    stretch_begin_ = now_;
-    return std::exchange(stretch_, {});
+    const Duration threshold = detector_.threshold();
+    seen.threshold_ns = threshold.count();
+    seen.resets = detector_.resets();
+    if (!wants_state) return report.runs.push_back(seen);
+    const Rate rate = detector_.rate();
+    report.states.push_back(StateAfter(is_warn_, is_fatal_, static_cast<int>(rate),
+                                       seen.resets != before, Reaches(run, threshold)));
   }
 
  private:
@@ -88,9 +84,6 @@ class WatchedStream {
   Time begin_ = now_;  // of the latest run
   bool is_warn_ = false;
   bool is_fatal_ = false;
-  Time stretch_begin_ = now_;
-  std::uint64_t resets_ = 0;  // before the stretch
-  StretchReport stretch_;
 };
 
 WatchedStream::~WatchedStream() = default;
@@ -101,24 +94,22 @@ StreamWatcher::~StreamWatcher() = default;
 PlantedReport StreamWatcher::Watch(const WatchStreams& request) {
   const AdrOptions options{request.recent_min, request.history_per_recent, request.rates_per_recent,
                            request.window_max};
-  streams_.clear();
-  std::size_t turns = 0;
-  for (const PlantedStream& stream : request.streams) {
-    streams_.push_back(std::make_unique<WatchedStream>(request, options));
-    turns = std::max(turns, stream.order.size());
+  if (request.number != number_ || request.piece == 0) {
+    number_ = request.number;
+    streams_.clear();
+    while (streams_.size() < request.streams.size()) {
+      streams_.push_back(std::make_unique<WatchedStream>(request, options));
+    }
   }
+  std::size_t turns = 0;
+  for (const PlantedStream& stream : request.streams) turns = std::max(turns, stream.order.size());
   PlantedReport report;
-  report.streams.resize(streams_.size());
+  report.streams.resize(request.streams.size());
   for (std::size_t turn = 0; turn < turns; ++turn) {
-    for (std::size_t i = 0; i < streams_.size(); ++i) {
-      const auto& [order, ends] = request.streams[i];
+    for (std::size_t i = 0; i < request.streams.size(); ++i) {
+      const std::vector<std::uint32_t>& order = request.streams[i].order;
       if (turn >= order.size()) continue;
-      auto& [states, stretches] = report.streams[i];
-      const char state = streams_[i]->Show(request.runs.at(order[turn]));
-      if (request.wants_states) states.push_back(state);
-      if (stretches.size() < ends.size() && ends[stretches.size()] == turn + 1) {
-        stretches.push_back(streams_[i]->EndStretch());
-      }
+      streams_.at(i)->Show(request.runs.at(order[turn]), request.wants_states, report.streams[i]);
     }
   }
   return report;

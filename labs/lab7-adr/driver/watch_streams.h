@@ -1,6 +1,7 @@
 // Shows planted streams to the detector it is compiled with.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -10,8 +11,8 @@ namespace depfast::adr {
 
 class WatchedStream;
 
-// The streams of the latest request. Their detectors live until the next one, so that a test can
-// look at the replica's heap.
+// The streams of the latest request. Their detectors live until the next streams, so that a test
+// can look at the replica's heap.
 class StreamWatcher {
  public:
   StreamWatcher();
@@ -20,6 +21,7 @@ class StreamWatcher {
   PlantedReport Watch(const WatchStreams& request);
 
  private:
+  std::uint32_t number_ = 0;
   std::vector<std::unique_ptr<WatchedStream>> streams_;
 };
 

@@ -1,6 +1,9 @@
 #include "asked_detector.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <ranges>
+#include <unordered_map>
 #include <utility>
 
 #include "static_pair.h"
@@ -50,26 +53,129 @@ std::string Threshold(Duration threshold) {
 
 }  // namespace
 
+namespace {
+
+// In a piece at most this time passes in a stream, and at most this number of runs. A run has parts
+// as small.
+constexpr Duration kPiece = 250ms;
+constexpr std::size_t kTurnsMax = 512;
+
+// Adds the stream to the request, and cuts its long runs to parts.
+void AddStream(const StreamWriter& writer, WatchStreams& request) {
+  std::vector<std::vector<std::uint32_t>> parts;  // by run
+  const auto add = [&request, &parts](const PlantedRun& part) {
+    parts.back().push_back(static_cast<std::uint32_t>(request.runs.size()));
+    request.runs.push_back(part);
+  };
+  for (const PlantedRun& run : writer.runs()) {
+    parts.emplace_back();
+    const std::int64_t most =
+        std::clamp<std::int64_t>(Ns(kPiece) / std::max<std::int64_t>(run.gap_ns, 1), 1, kTurnsMax);
+    for (std::int64_t done = 0; done < run.times; done += most) {
+      PlantedRun part = run;
+      part.times = std::min(most, run.times - done);
+      part.goes_on = done > 0;
+      add(part);
+    }
+  }
+  const auto& [order, ends] = writer.stream();
+  PlantedStream& added = request.streams.emplace_back();
+  for (std::size_t turn = 0; turn < order.size(); ++turn) {
+    const std::vector<std::uint32_t>& all = parts[order[turn]];
+    added.order.insert(added.order.end(), all.begin(), all.end());
+    if (added.ends.size() < ends.size() && ends[added.ends.size()] == turn + 1) {
+      added.ends.push_back(static_cast<std::uint32_t>(added.order.size()));
+    }
+  }
+}
+
+// The next runs of each stream. `shown`: their number so far, by stream.
+WatchStreams NextPiece(const WatchStreams& request, std::vector<std::size_t>& shown) {
+  WatchStreams piece{.number = request.number,
+                     .piece = request.piece,
+                     .recent_min = request.recent_min,
+                     .history_per_recent = request.history_per_recent,
+                     .rates_per_recent = request.rates_per_recent,
+                     .window_max = request.window_max,
+                     .warn_ns = request.warn_ns,
+                     .fatal_ns = request.fatal_ns};
+  std::unordered_map<std::uint32_t, std::uint32_t> places;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const std::vector<std::uint32_t>& all = request.streams[i].order;
+    std::vector<std::uint32_t>& order = piece.streams.emplace_back().order;
+    Duration passed{};
+    for (; shown[i] < all.size() && order.size() < kTurnsMax; ++shown[i]) {
+      const PlantedRun& run = request.runs[all[shown[i]]];
+      passed += Duration(run.gap_ns) * run.times;
+      if (passed > kPiece && !order.empty()) break;
+      const auto next = static_cast<std::uint32_t>(piece.runs.size());
+      const auto [place, is_new] = places.try_emplace(all[shown[i]], next);
+      if (is_new) piece.runs.push_back(run);
+      order.push_back(place->second);
+    }
+  }
+  return piece;
+}
+
+// Adds up the reports of the runs of one stream.
+class Tally {
+ public:
+  void Add(const PlantedRun& run, const RunReport& seen) {
+    report_.warnings += seen.warnings;
+    report_.fatals += seen.fatals;
+    if (seen.first_fatal >= 0 && report_.first_fatal_ns < 0) {
+      report_.first_fatal_ns = passed_ns_ + run.gap_ns * (seen.first_fatal + 1);
+    }
+    passed_ns_ += run.gap_ns * run.times;
+    report_.threshold_ns = seen.threshold_ns;
+    report_.resets = seen.resets - resets_;
+  }
+
+  StretchReport EndStretch() {
+    resets_ += report_.resets;
+    passed_ns_ = 0;
+    return std::exchange(report_, {});
+  }
+
+ private:
+  StretchReport report_;
+  std::int64_t passed_ns_ = 0;  // of the stretch
+  std::uint64_t resets_ = 0;    // before the stretch
+};
+
+}  // namespace
+
 std::vector<std::vector<StretchReport>> AskedDetector::WatchAll(
     const std::vector<StreamWriter>& writers, const StaticLimits& limits) {
   WatchStreams request{.warn_ns = limits.warn.count(), .fatal_ns = limits.fatal.count()};
-  for (const StreamWriter& writer : writers) {
-    const auto first = static_cast<std::uint32_t>(request.runs.size());
-    request.runs.insert(request.runs.end(), writer.runs().begin(), writer.runs().end());
-    request.streams.push_back(writer.stream());
-    for (std::uint32_t& place : request.streams.back().order) place += first;
-  }
-  PlantedReport report = Ask(request);
-  report.streams.resize(writers.size());
-  std::vector<std::vector<StretchReport>> seen;
-  for (std::size_t i = 0; i < writers.size(); ++i) {
-    seen.push_back(std::move(report.streams[i].stretches));
-    seen.back().resize(writers[i].stream().ends.size());
+  for (const StreamWriter& writer : writers) AddStream(writer, request);
+  request.number = ++shown_;
+  std::vector<Tally> tallies(writers.size());
+  std::vector<std::vector<StretchReport>> seen(writers.size());
+  std::vector<std::size_t> shown(writers.size());
+  const auto is_left = [&](std::size_t i) { return shown[i] < request.streams[i].order.size(); };
+  while (std::ranges::any_of(std::views::iota(std::size_t{0}, shown.size()), is_left)) {
+    std::vector<std::size_t> at = shown;
+    PlantedReport report = Ask(NextPiece(request, shown));
+    ++request.piece;
+    report.streams.resize(writers.size());
+    for (std::size_t i = 0; i < writers.size(); ++i) {
+      const auto& [order, ends] = request.streams[i];
+      report.streams[i].runs.resize(shown[i] - at[i]);
+      for (const RunReport& run : report.streams[i].runs) {
+        tallies[i].Add(request.runs[order[at[i]++]], run);
+        if (seen[i].size() < ends.size() && ends[seen[i].size()] == at[i]) {
+          seen[i].push_back(tallies[i].EndStretch());
+        }
+      }
+    }
   }
   return seen;
 }
 
+// In one piece: knowing what comes is of no use to a detector that must have every right answer.
 std::vector<std::string> AskedDetector::States(WatchStreams request) {
+  request.number = ++shown_;
   request.wants_states = true;
   PlantedReport report = Ask(request);
   report.streams.resize(request.streams.size());

@@ -27,11 +27,21 @@ inline constexpr Duration kFoundWithin = 1300ms;
 // No fault is continuous so soon: a level that is fatal then was fatal without it.
 inline constexpr Duration kNotFoundBefore = 100ms;
 
+// The answers to the calls of a stretch of runs, and the detector after it.
+struct StretchReport {
+  std::int64_t warnings = 0;
+  std::int64_t fatals = 0;
+  std::int64_t first_fatal_ns = -1;  // since the begin of the stretch; negative without one
+  std::int64_t threshold_ns = 0;
+  std::uint64_t resets = 0;  // in the stretch
+};
+
 class AskedDetector : public AskedReplica, private sim::Observer {
  public:
   AskedDetector() { cluster().simulator().AddObserver(this); }
 
-  // The reports of the writer's stretches. All are empty if the replica does not answer.
+  // The reports of the writer's stretches. All are empty if the replica does not answer. Streams
+  // are shown piece by piece, so that a detector answers before it knows what comes.
   std::vector<StretchReport> Watch(const StreamWriter& writer, const StaticLimits& limits = {}) {
     return WatchAll({writer}, limits).front();
   }
@@ -55,6 +65,7 @@ class AskedDetector : public AskedReplica, private sim::Observer {
   }
 
   std::uint64_t heap_bytes_max_ = 0;
+  std::uint32_t shown_ = 0;  // the number of the latest streams
 };
 
 // Whether the fault in this stretch was found in time. If not, it says what static pairs find.
