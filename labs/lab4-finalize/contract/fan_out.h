@@ -2,8 +2,8 @@
 //
 // A test cannot call your Finalize: it runs in another process. It sends a list of fan-outs to
 // replica 0. The driver there broadcasts, waits, calls Finalize, and answers with a report of
-// moments and counts. The driver only reports: the test alone knows the expected values. All times
-// are nanoseconds; moments are counted from the beginning of the list.
+// counts. It observes each moment when it comes, and the test reads the simulator's clock. All
+// times are nanoseconds; moments are counted from the beginning of the list.
 #pragma once
 
 #include <cstdint>
@@ -46,14 +46,19 @@ struct FanOut {
 
 inline constexpr std::int64_t kNeverNs = -1;
 
+// Observations of the driver. Values: the number of the fan-out, a Moment, and of a
+// call the peer's place and the CallReport::End.
+inline constexpr std::uint32_t kFanOutMoment = 401;
+enum class Moment : std::uint8_t { kBegun, kWaited, kCalled, kReturned, kEnded, kFailed, kCall };
+
 // A call of a fan-out at the end of the list.
 struct CallReport {
   enum class End : std::uint8_t { kNone = 0, kAnswered = 1, kFailed = 2, kReleased = 3 };
   End end = End::kNone;
   std::int64_t at_ns = kNeverNs;  // when it was decided
-  DEPFAST_FIELDS(end, at_ns)
 };
 
+// What is not sent is of the observations.
 struct FanOutReport {
   std::int64_t waited_ns = kNeverNs;    // the end of the Wait
   std::int64_t called_ns = kNeverNs;    // the call of Finalize, ...
@@ -66,8 +71,7 @@ struct FanOutReport {
   std::int32_t asked = 0;         // answers about which the quorum has asked its `accept`
   // The quorum is alive at the end of the list, although the driver has dropped it.
   bool is_kept = false;
-  DEPFAST_FIELDS(waited_ns, called_ns, returned_ns, ended_ns, failed, yes, no, lost, calls, asked,
-                 is_kept)
+  DEPFAST_FIELDS(yes, no, lost, asked, is_kept)
 };
 
 // In the order of the list.
@@ -83,7 +87,8 @@ struct RunFanOuts {
   static constexpr const char* kName = "RunFanOuts";
   std::vector<FanOut> fan_outs;
   std::int64_t end_ns = 0;
-  DEPFAST_FIELDS(fan_outs, end_ns)
+  std::uint64_t first = 0;  // the number of the first one: an earlier list has calls under way
+  DEPFAST_FIELDS(fan_outs, end_ns, first)
 };
 
 struct Answer {

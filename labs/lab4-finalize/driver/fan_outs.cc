@@ -15,37 +15,45 @@
 namespace depfast::lab4 {
 namespace {
 
-// Notes how and when a call ends. It does not keep the call alive.
+// Says which moment of a fan-out has come, where the student's code cannot take it back.
+void Say(Runtime& runtime, std::size_t fan_out, Moment moment, std::size_t peer = 0,
+         CallReport::End end = CallReport::End::kNone) {
+  runtime.Observe(
+      {kFanOutMoment,
+       {fan_out, static_cast<std::uint64_t>(moment), peer, static_cast<std::uint64_t>(end)}});
+}
+
+// Says how a call ends. It does not keep the call alive.
 class Ending final : public Event {
  public:
-  explicit Ending(Time start) : start_(start) {}
+  Ending(std::size_t fan_out, std::size_t peer) : fan_out_(fan_out), peer_(peer) {}
 
-  const CallReport& report() const { return report_; }
-
-  bool IsReady() const override { return report_.end != CallReport::End::kNone; }
+  bool IsReady() const override { return has_ended_; }
   const char* Label() const override { return "ending"; }
   std::string Describe() const override { return "the end of a call"; }
 
  protected:
   void OnChildDecided(Event& child) override {
-    if (IsReady()) return;
-    report_.at_ns = (runtime().Now() - start_).count();
-    report_.end = CallReport::End::kAnswered;
-    if (child.IsReady()) return;
-    const bool released = dynamic_cast<const RpcCall&>(child).error() == RpcError::kReleased;
-    report_.end = released ? CallReport::End::kReleased : CallReport::End::kFailed;
+    if (std::exchange(has_ended_, true)) return;
+    CallReport::End end = CallReport::End::kAnswered;
+    if (!child.IsReady()) {
+      const bool released = dynamic_cast<const RpcCall&>(child).error() == RpcError::kReleased;
+      end = released ? CallReport::End::kReleased : CallReport::End::kFailed;
+    }
+    Say(runtime(), fan_out_, Moment::kCall, peer_, end);
   }
 
  private:
-  const Time start_;
-  CallReport report_;
+  const std::size_t fan_out_;
+  const std::size_t peer_;
+  bool has_ended_ = false;
 };
 
 // One fan-out under way. Its coroutine keeps it alive.
 class Running {
  public:
-  Running(Runtime& runtime, const FanOut& plan, Time start)
-      : runtime_(runtime), plan_(plan), start_(start) {}
+  Running(Runtime& runtime, std::size_t number, const FanOut& plan, Time start)
+      : runtime_(runtime), number_(number), plan_(plan), start_(start) {}
 
   // Runs in a coroutine of its own. The calls have no owner here once Finalize has returned.
   void Run() {
@@ -53,15 +61,10 @@ class Running {
     if (until > Duration::zero()) runtime_.Sleep(until);
     const std::shared_ptr<Event> ended = FanOutAndWait();
     if (plan_.forgets) return;
-    if (ended->Wait() == Outcome::kReady) {
-      report_.ended_ns = Elapsed();
-    } else {
-      report_.failed = true;
-    }
+    Say(ended->Wait() == Outcome::kReady ? Moment::kEnded : Moment::kFailed);
   }
 
   FanOutReport Report() {
-    for (const auto& ending : endings_) report_.calls.push_back(ending->report());
     if (quorum_ != nullptr) {
       report_.yes = quorum_->yes();
       report_.no = quorum_->no();
@@ -83,7 +86,7 @@ class Running {
         ++*asked;
         return answered.reply().yes;
       });
-      endings_.push_back(std::make_shared<Ending>(start_));
+      endings_.push_back(std::make_shared<Ending>(number_, endings_.size()));
       call->NotifyOnDecision(endings_.back());
     }
     kept_ = quorum;
@@ -91,16 +94,16 @@ class Running {
     std::shared_ptr<Event> ended;
     if (plan_.finalize_first) ended = CallFinalize(quorum, round);
     quorum->Wait(Duration(plan_.wait_ns));
-    report_.waited_ns = Elapsed();
+    Say(Moment::kWaited);
     if (!plan_.finalize_first) ended = CallFinalize(quorum, round);
     return ended;
   }
 
   std::shared_ptr<Event> CallFinalize(const std::shared_ptr<QuorumEvent>& quorum,
                                       const Broadcast<Ask>& round) {
-    report_.called_ns = Elapsed();
+    Say(Moment::kCalled);
     auto ended = depfast::Finalize(quorum, round, Duration(plan_.grace_ns));
-    report_.returned_ns = Elapsed();
+    Say(Moment::kReturned);
     if (ended == nullptr) throw std::runtime_error("Finalize returned no event");
     return ended;
   }
@@ -115,9 +118,10 @@ class Running {
     return ask;
   }
 
-  std::int64_t Elapsed() const { return (runtime_.Now() - start_).count(); }
+  void Say(Moment moment) { lab4::Say(runtime_, number_, moment); }
 
   Runtime& runtime_;
+  const std::size_t number_;
   const FanOut plan_;
   const Time start_;
   FanOutReport report_;
@@ -132,8 +136,10 @@ class Running {
 
 FanOutReports Perform(Runtime& runtime, const RunFanOuts& request) {
   std::vector<std::shared_ptr<Running>> all;
+  Say(runtime, request.first, Moment::kBegun);
   for (const FanOut& plan : request.fan_outs) {
-    all.push_back(std::make_shared<Running>(runtime, plan, runtime.Now()));
+    all.push_back(
+        std::make_shared<Running>(runtime, request.first + all.size(), plan, runtime.Now()));
     runtime.Spawn("fan-out", [running = all.back()] { running->Run(); });
   }
   runtime.Sleep(Duration(request.end_ns));

@@ -64,11 +64,16 @@ class FanOutRunner : private sim::Observer {
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
   void OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time now,
                const Bytes& frame) override;
+  // The first one of its kind counts.
+  void OnMoment(const Observation& said, Time now);
   // The replica that reports is the submission's: what its peers have sent is a fact.
   void ExpectAnswersCame(const std::vector<FanOutReport>& reports) const;
   std::vector<FanOutReport> NothingEnded(const std::vector<FanOut>& fan_outs) const;
 
   testkit::Client client_;
+  std::vector<FanOutReport> seen_;  // moments of the latest Run
+  std::uint64_t first_ = 0;         // the number of its first fan-out
+  Time begun_{};                    // its begin
   std::size_t frames_released_ = 0;
   std::size_t answers_ = 0;  // to fan-outs, that have come to replica 0 in the latest Run
   std::uint64_t heap_bytes_ = 0;
