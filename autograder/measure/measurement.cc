@@ -167,14 +167,15 @@ bool Measurement::Elect() {
 
 // With stages a fault names roles. Whoever has them when it begins is slow.
 void Measurement::ScheduleFault(const std::vector<PeerId>& proposers) {
+  const std::vector<PeerId> victims = VictimsAmong(proposers);
   if (options_.fault == "none") return;
-  if (!HasStages(options_.shape)) return BeginFault(proposers);
+  if (!HasStages(options_.shape)) return BeginFault(victims);
   const faults::Fault of_all = *FaultOf(options_.fault, AllReplicas());
   if (const auto until = ShiftOf(options_.shape, window_)) {
     simulator_.Schedule({of_all.From(simulator_.now()).For(*until - simulator_.now())});
   }
   simulator_.At(PlanOf(options_.shape, of_all, window_).front().start,
-                [this] { BeginFault(proposers_); });
+                [this] { BeginFault(VictimsAmong(proposers_)); });
 }
 
 std::vector<PeerId> Measurement::AllReplicas() const {
@@ -183,11 +184,13 @@ std::vector<PeerId> Measurement::AllReplicas() const {
   return all;
 }
 
-void Measurement::BeginFault(const std::vector<PeerId>& proposers) {
+std::vector<PeerId> Measurement::VictimsAmong(const std::vector<PeerId>& proposers) const {
   const RunOptions& of = options_;
-  const auto victims = of.victim.empty() ? FollowersAt(of.slow, proposers, of.replicas)
-                                         : ProposerAndFollowers(of.roles, of.victim, of.slow,
-                                                                proposers, of.replicas);
+  if (of.victim.empty()) return FollowersAt(of.slow, proposers, of.replicas);
+  return ProposerAndFollowers(of.roles, of.victim, of.slow, proposers, of.replicas);
+}
+
+void Measurement::BeginFault(const std::vector<PeerId>& victims) {
   slow_ = victims;
   simulator_.Schedule(PlanOf(options_.shape, *FaultOf(options_.fault, victims), window_));
 }

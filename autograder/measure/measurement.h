@@ -44,7 +44,8 @@ class Measurement : private sim::Observer {
   // asks no replica that is about to become slow. Returns whether that succeeded.
   bool Elect();
   void ScheduleFault(const std::vector<PeerId>& proposers);
-  void BeginFault(const std::vector<PeerId>& proposers);
+  std::vector<PeerId> VictimsAmong(const std::vector<PeerId>& proposers) const;
+  void BeginFault(const std::vector<PeerId>& victims);
   std::vector<PeerId> AllReplicas() const;
   // The figures of the load at an end, once it has passed.
   using FiguresAt = std::function<testkit::LoadResult(Time end)>;

@@ -224,7 +224,6 @@ constexpr Opposites kOpposites[] = {
     {"world-usual", "world-far-slow-disk", "net-slow-3ms", kNetworkClaim},
     {"world-usual", "world-far-slow-disk", "fs-delay:600000", kDiskClaim},
     {"world-near-slow-disk", "world-far", "net-slow-3ms", kNetworkClaim},
-    {"world-far", "world-near-slow-disk", "fs-delay:600000", kDiskClaim},
     {"world-usual-costly", "world-far", "net-slow-3ms", kNetworkClaim},
 };
 
