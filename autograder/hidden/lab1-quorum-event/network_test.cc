@@ -6,7 +6,7 @@
 namespace depfast::lab1 {
 namespace {
 
-constexpr int kRounds = 30;
+constexpr int kRounds = 80;
 
 GRADED_TEST(QuorumChildren, SlowMinority, "children", 2,
             "With one replica slow and one dead, a majority of five is as fast as the fast "

@@ -39,9 +39,15 @@ def drawn_lab(kit: Kit, ids: Sequence[str]) -> str:
 
 def drawn_labs(kit: Kit, ids: Sequence[str], count: int) -> list[str]:
     """drawn_lab's, and those that follow it; after the last comes the first."""
-    digest = digest_of(kit, kit.reference, kit.labs, kit.hidden, kit.root / "framework")
-    first = int.from_bytes(digest, "big")
+    first = int.from_bytes(_of_all(kit), "big")
     return [ids[(first + index) % len(ids)] for index in range(count)]
+
+
+def drawn_seeds(kit: Kit, count: int) -> tuple[int, ...]:
+    """Of 63 bits. A change of any lab, or of the framework, draws others: a check that fails can be
+    repeated."""
+    digest = _of_all(kit)
+    return tuple(_number(digest + bytes([index])) >> 193 for index in range(count))
 
 
 def is_drawn(content: bytes) -> bool:
@@ -50,6 +56,10 @@ def is_drawn(content: bytes) -> bool:
 
 def _number(content: bytes) -> int:
     return int.from_bytes(hashlib.sha256(content).digest(), "big")
+
+
+def _of_all(kit: Kit) -> bytes:
+    return digest_of(kit, kit.reference, kit.labs, kit.hidden, kit.root / "framework")
 
 
 def _of_lab(kit: Kit, lab: Lab) -> bytes:

@@ -6,7 +6,6 @@ student's submission may meet it in its first run.
 """
 
 import json
-import secrets
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from failslow.build.compile import build_submission
 from failslow.build.gtest import GradedTest, Outcome
 from failslow.build.recipe import load_recipe
 from failslow.extras import lab_kits
+from failslow.extras.check import sample
 from failslow.extras.check.step import Context, Counts
 from failslow.lab import course_key
 from failslow.lab.course_key import CourseKey
@@ -41,7 +41,7 @@ SITUATION_SEEDS = _of_a_course(3, first=6)
 every situation."""
 
 NEW_SEEDS = 10
-"""Random ones in every check: a fixed list would find each rare failure once, or never."""
+"""New ones after each change of C++: a fixed list would find each rare failure once, or never."""
 
 NEW_SEEDS_MIN = 3
 """Those of a test that takes longer than LONG_S, so that the step takes about a minute."""
@@ -76,7 +76,7 @@ def run(context: Context) -> Counts:
     situation of a suite."""
     tests = _graded(context.kit)
     took: dict[str, float] = {test.name: 0.0 for test in tests}
-    seeds = FULL_SEEDS if context.full else tuple(secrets.randbits(63) for _ in range(NEW_SEEDS))
+    seeds = FULL_SEEDS if context.full else sample.drawn_seeds(context.kit, NEW_SEEDS)
     runs = [_Run(test, seed) for test in tests for seed in seeds[:NEW_SEEDS_MIN]]
     counts, outcomes = _run_all(context.kit, runs, took)
     swarms = {run.test for run, seen in zip(runs, outcomes, strict=True) if seen.situations}
