@@ -9,6 +9,7 @@ from failslow.base.kit import Kit
 from failslow.lab.labs import Lab, load_labs
 from failslow.lab.mutants import Patched
 
+CPP = frozenset({".cc", ".cpp", ".h", ".hpp"})
 PARTS = 64
 """One patch in PARTS is graded."""
 
@@ -71,7 +72,8 @@ def _of_lab(kit: Kit, lab: Lab) -> bytes:
 def digest_of(kit: Kit, *places: Path) -> bytes:
     """A digest of all C++ sources below these directories."""
     digest = hashlib.sha256()
-    for path in sorted(path for each in places for path in each.rglob("*.[ch]*")):
+    found = (path for each in places for path in each.rglob("*.*"))
+    for path in sorted(path for path in found if path.suffix in CPP):
         digest.update(f"{path.relative_to(kit.root)}\0".encode())
         digest.update(path.read_bytes())
     return digest.digest()
