@@ -19,8 +19,7 @@ constexpr Duration kWarmUp = 600ms;
 // A detector learns from the window's first seconds on. Nobody knows the moment of the fault.
 constexpr Duration kHealthyMin = 13s;
 constexpr Duration kHealthyMax = 20s;
-// Of a shift: it begins in the first 10 s of a history, and a detector may look for 10 s after
-// them.
+// A shift begins in the first 10 s of a history, and a detector may look for 10 s after them.
 constexpr Duration kShiftedMin = 23500ms;
 constexpr Duration kTailMean = 3s;
 constexpr Duration kTailMax = 20s;

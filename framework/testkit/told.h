@@ -7,8 +7,8 @@
 
 namespace depfast::testkit {
 
-// What a student is shown beside the description, such as the answer that differs. It must reveal
-// no more of the test than a student needs.
+// Shows `what` to a student beside the description, such as the answer that differs. It must
+// reveal no more of the test than a student needs.
 inline void TellStudent(const std::string& what) { testing::Test::RecordProperty("told", what); }
 
 // Fails the test, which could not build its situation. `why`: the behaviour of the submission that

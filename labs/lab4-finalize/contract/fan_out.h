@@ -58,7 +58,8 @@ struct CallReport {
   std::int64_t at_ns = kNeverNs;  // when it was decided
 };
 
-// What is not sent is of the observations.
+// A replica sends the fields that DEPFAST_FIELDS lists. The test fills in the others from the
+// observations.
 struct FanOutReport {
   std::int64_t waited_ns = kNeverNs;    // the end of the Wait
   std::int64_t called_ns = kNeverNs;    // the call of Finalize, ...

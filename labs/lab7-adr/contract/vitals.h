@@ -84,7 +84,7 @@ class ProcessorVital {
 
   // A slice with work ends.
   void OnSlice(Time now, Duration took, Duration cost);
-  // Of work with this cost: about what it takes without a fault.
+  // The time, about, that work of this cost takes without a fault.
   Duration UsualTime(Duration cost) const { return cost / 1us * first_ / (1ms / 1us); }
 
   const ProcessorMeter& meter_;

@@ -112,7 +112,7 @@ void HandoverChecker::OnRestart(PeerId replica, Time now) {
   state.finds_itself_slow = false;
 }
 
-// What all replicas have is their world: it excuses no hand-over.
+// A fault of all replicas is their world: it excuses no hand-over.
 void HandoverChecker::OnFaultBegins(Time now, const faults::Fault& fault) {
   AddToFaults(now, fault, 1);
 }

@@ -173,7 +173,7 @@ constexpr std::size_t kTicks = 10;  // in a second
 // By k: the k-th largest of the values of a second.
 using Ranks = std::array<std::int64_t, kTicks>;
 
-// Of all seconds of these replicas, the `choose`n rank.
+// For each k, the k-th largest value over all seconds of these replicas: `choose` takes one of two.
 Ranks RanksOf(Store& store, const std::vector<PeerId>& replicas, HealthClaim vital,
               std::size_t ticks,
               const std::int64_t& (*choose)(const std::int64_t&, const std::int64_t&)) {
