@@ -1,7 +1,6 @@
 // <lab>_measure: one run of a measurement, with sealed replicas.
 #include "measurement.h"
 #include "program.h"
-#include "sealed/freed_memory.h"
 #include "sealed/parent.h"
 #include "sealed/sealed_backend.h"
 #include "subject.h"
@@ -26,7 +25,6 @@ measure::RunResult Run(const measure::RunOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  sealed::KeepFreedMemory();
   sealed::EndWithParent();
   return measure::RunProgram(argc, argv, Run);
 }

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "faults/text.h"
-#include "sealed/freed_memory.h"
 #include "sealed/parent.h"
 #include "testkit/environment.h"
 
@@ -115,7 +114,6 @@ void LeaveStandardOutputToReplicas() {
 int main(int argc, char** argv) {
   using namespace depfast::testkit;
   testing::InitGoogleTest(&argc, argv);
-  depfast::sealed::KeepFreedMemory();
   depfast::sealed::EndWithParent();
   bool list = false;
   CLI::App app("Tests of a lab. GoogleTest's own flags: --gtest_help");

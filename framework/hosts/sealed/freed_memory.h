@@ -1,4 +1,4 @@
-// Freed memory stays with a process that simulates, or is simulated.
+// Freed memory stays with a sealed replica, whose allocator is the C library's.
 #pragma once
 
 #if __has_include(<malloc.h>)
@@ -9,7 +9,7 @@ namespace depfast::sealed {
 
 // Messages and disks are long strings that come and go. Pages that are given back to the kernel
 // each time are zeroed again each time. And memory that comes from the kernel is not filled by
-// MALLOC_PERTURB_. Only the GNU C library can be told so.
+// MALLOC_PERTURB_. Only the GNU C library can be told so. The simulator's own process has jemalloc.
 inline void KeepFreedMemory() {
 #ifdef __GLIBC__
   constexpr int kBytes = 32 << 20;  // the largest threshold

@@ -39,7 +39,7 @@ class Variant:
 
 
 VARIANTS = (
-    Variant("fixed addresses, malloc fill 85", malloc_perturb=85, fixed_addresses=True),
+    Variant("fixed addresses, malloc fill", malloc_perturb=85, fixed_addresses=True),
     Variant("sealed, malloc fill 170", sealed=True, malloc_perturb=170),
     Variant("sealed, busy machine", sealed=True, busy=True),
 )
@@ -50,7 +50,7 @@ SINGLE_CAUSES = (
     Variant("clang", preset="clang"),
     Variant("release"),
     Variant("sealed", sealed=True),
-    Variant("malloc fill 85", malloc_perturb=85),
+    Variant("malloc fill", malloc_perturb=85),
     Variant("fixed addresses", fixed_addresses=True),
     Variant("sealed, fixed addresses", sealed=True, malloc_perturb=1),
     Variant("busy machine", busy=True),
@@ -167,9 +167,9 @@ def _argv(kit: Kit, variant: Variant, lab: str, suite: str) -> list[str]:
 
 
 def _run(argv: Sequence[str], variant: Variant) -> None:
-    # The test makes the environment of a sealed replica: see --perturb.
-    fill = None if variant.sealed else variant.malloc_perturb
-    env = {} if fill is None else {"MALLOC_PERTURB_": str(fill)}
+    # The test makes the environment of a sealed replica: see --perturb. jemalloc fills with one value.
+    fills = variant.malloc_perturb is not None and not variant.sealed
+    env = {"MALLOC_CONF": "junk:true"} if fills else {}
     try:
         done = process.run(argv, env=env, timeout_s=TIMEOUT_S)
     except OSError as error:
