@@ -18,7 +18,7 @@ namespace {
 
 using Persistence = RaftWorld::Persistence;
 
-GRADED_TEST(RaftElections, ASlowReplicaDeposesNobody, "2b", 2,
+GRADED_TEST(RaftElections, ASlowReplicaDeposesNobody, "2b", 1,
             "A replica at 2 % of its processor does not make the others elect a new leader.") {
   RaftWorld world({.replicas = 3, .seed = 230}, Persistence::kNotYet);
   const PeerId leader = world.WaitForLeader();

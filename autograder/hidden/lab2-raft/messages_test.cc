@@ -204,7 +204,7 @@ GRADED_TEST(RaftMessages, AVoteNeedsAnUpToDateLog, "2b", 1,
   AVoteNeedsAnUpToDateLog(1303, Persistence::kNotYet);
 }
 
-GRADED_TEST(RaftMessages, ADeniedVotePostponesNoCampaign, "2b", 2,
+GRADED_TEST(RaftMessages, ADeniedVotePostponesNoCampaign, "2b", 1,
             "A replica that denies a vote or a pre-vote does not postpone its own campaign.") {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     Stage stage(1320 + seed, Persistence::kNotYet);

@@ -178,7 +178,7 @@ GRADED_TEST(
 
 // A leader is cut off with 400 entries of its own term. The next leader expects equal logs up to
 // the end of its own.
-GRADED_TEST(RaftReplication, ALongDivergenceIsFoundInAFewRoundTrips, "2b", 2,
+GRADED_TEST(RaftReplication, ALongDivergenceIsFoundInAFewRoundTrips, "2b", 1,
             "A log that differs in 400 entries is repaired with at most 20 refusals.") {
   RaftWorld world({.replicas = 3, .seed = 370}, Persistence::kNotYet);
   const PeerId stray = world.WaitForLeader();

@@ -34,7 +34,7 @@ GRADED_TEST(Raft, ALeaderThatDiesIsReplaced, "2a", 1,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(Raft, CommitsCommandsOnEveryReplica, "2b", 3,
+GRADED_TEST(Raft, CommitsCommandsOnEveryReplica, "2b", 2,
             "Commands are committed, acknowledged, and applied by every replica in one order.") {
   RaftWorld world({.replicas = 5, .seed = 102}, Persistence::kNotYet);
   ASSERT_NE(world.WaitForLeader(), kNobody);
