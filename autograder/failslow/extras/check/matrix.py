@@ -167,7 +167,7 @@ def _argv(kit: Kit, variant: Variant, lab: str, suite: str) -> list[str]:
 
 
 def _run(argv: Sequence[str], variant: Variant) -> None:
-    # The test makes the environment of a sealed replica: see --perturb. jemalloc fills with one value.
+    # The test makes the environment of a sealed replica: see --perturb. jemalloc has one value.
     fills = variant.malloc_perturb is not None and not variant.sealed
     env = {"MALLOC_CONF": "junk:true"} if fills else {}
     try:
