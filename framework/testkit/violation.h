@@ -16,9 +16,9 @@ std::string ViolationSentence(const std::string& name, Time when, const std::str
 // The NAME in a message that has such a sentence at the beginning of a line; empty if it has none.
 std::string InvariantIn(const std::string& message);
 
-// Tell the grader, by its sentence, which rule the running test saw violated: one whose violation
-// may lose or change data, which costs more points than the test's own, or another one. A later
-// call of the same function replaces an earlier one.
+// Tell the grader, by its sentence or its NAME, which rule the running test saw violated: one whose
+// violation may lose or change data, which costs more points than the test's own, or another. A
+// later call of the same function replaces an earlier one.
 void RecordSafetyViolation(const std::string& violation);
 void RecordOtherViolation(const std::string& violation);
 

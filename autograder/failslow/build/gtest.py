@@ -49,8 +49,8 @@ class Outcome:
     """A verdict. `failures` is empty exactly when the test passed.
 
     `skipped_because`: one line; empty if the test ran. `operations`: the number of operations in
-    the histories that were checked. `violated`: the safety invariant that a checker saw violated,
-    or "". `violated_part`: the id of the part whose rules that breaks; "" for the test's own.
+    the histories that were checked. `violated`: what the test saw violated of safety, or "".
+    `violated_part`: the id of the part whose rules that breaks; "" for the test's own.
     `rule`: that invariant, or another violated one, and where its rule stands; or "". A student may
     see it of a hidden test. `shrinks`: the test runs schedules of faults, which may be
     made shorter. `explored`: what an exploration counted, as JSON; "" for another test.
@@ -250,7 +250,7 @@ def _read_verdict(path: Path, test: str, exit_code: int) -> Outcome:
 
 
 def _name(violation: str) -> str:
-    """The invariant in a ViolationSentence: "NAME violated at 0.5 s: WHAT (RULE)"."""
+    """Of a ViolationSentence, "NAME violated at 0.5 s: WHAT (RULE)", or of NAME alone."""
     return violation.partition(" violated at ")[0]
 
 
@@ -289,7 +289,7 @@ def parse_result(document: dict[str, Any], test: str) -> Outcome:
         operations=int(case.get("operations", 0)),
         violated=_name(str(case.get("violated", ""))),
         violated_part=_part(str(case.get("violated", ""))),
-        rule=_rule(str(case.get("violated") or case.get("broken", ""))),
+        rule=_rule(str(case.get("violated", ""))) or _rule(str(case.get("broken", ""))),
         told=printable.text(str(case.get("told", ""))),
         unbuilt=printable.text(str(case.get("unbuilt", ""))),
         shrinks="shrinks" in case,

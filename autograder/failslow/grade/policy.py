@@ -9,7 +9,7 @@ from failslow.base.kit import Kit
 from failslow.build import determinism
 from failslow.build.assertions import without_place
 from failslow.build.gtest import GradedTest, Outcome
-from failslow.grade import last_steps, penalties, violations
+from failslow.grade import last_steps, violations
 from failslow.grade.diagnosis import answers, course, runs, scoring
 from failslow.grade.model import TestRow
 from failslow.lab.course_key import CourseKey
@@ -95,8 +95,7 @@ def _student_output(lab: Lab, test: GradedTest, outcome: Outcome, told: violatio
         return ""
     if outcome.no_verdict:
         return _without_verdict(outcome.no_verdict)
-    costs = f"{penalties.costs(lab, test, outcome)}\n" if outcome.violated else ""
-    failure, costs = told.once(test, outcome, costs)
+    failure, costs = told.once(test, outcome)
     part = next(part.title for part in lab.parts if part.id == test.part)
     see = f"See {lab.handout}, '{part}'"
     if test.hidden:

@@ -170,7 +170,7 @@ class _LabGrader:
             differs = measurement.differs
             void = penalties.of_lab(self._lab, wanted, outcomes, differs)
         rows = [policy.determinism_row(self._lab, differs)] if self._scope.determinism else []
-        told = violations.Reported()
+        told = violations.Reported(penalties.costs(self._lab, wanted, outcomes))
         rows += [
             policy.test_row(self._lab, test, outcome, void.get(test.part, ""), told)
             for test, outcome in zip(wanted, outcomes, strict=True)

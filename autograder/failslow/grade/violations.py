@@ -22,16 +22,16 @@ def invariants_alone(failures: Sequence[str]) -> tuple[str, ...]:
 
 
 class Reported:
-    """The violations that the rows of one lab have named so far."""
+    """The violations that the rows of one lab have named so far. `costs`: of broken safety."""
 
-    def __init__(self) -> None:
+    def __init__(self, costs: str = "") -> None:
         self._shown_by: dict[tuple[str, ...], str] = {}
-        self._costs: set[str] = set()
+        self._costs = f"{costs}\n" if costs else ""
 
-    def once(self, test: GradedTest, outcome: Outcome, costs: str) -> tuple[str, str]:
+    def once(self, test: GradedTest, outcome: Outcome) -> tuple[str, str]:
         """The failure and the costs as the test's row has them: "" for costs that were told."""
-        shown = "" if costs in self._costs else costs
-        self._costs.add(costs)
+        shown = self._costs if outcome.violated else ""
+        self._costs = "" if shown else self._costs
         failure = "\n\n".join(outcome.failures)
         names = invariants_alone(outcome.failures)
         if test.hidden or not names:

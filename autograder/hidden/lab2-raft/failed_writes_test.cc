@@ -11,6 +11,7 @@
 #include "raft_world.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
+#include "testkit/safety.h"
 #include "testkit/some.h"
 
 namespace depfast::raft {
@@ -73,7 +74,8 @@ void FailAnAppend(RaftWorld& world, bool is_leaders, const sim::FileChange& appe
   const std::uint64_t acknowledged = world.acknowledged();
   for (int i = 0; i < 20; ++i) world.SubmitOne();
   world.cluster.RunFor(2s);  // time for elections, too
-  EXPECT_EQ(world.acknowledged(), acknowledged) << "one disk of three is no majority";
+  EXPECT_EQ(world.acknowledged(), acknowledged)
+      << Unsafe(Safety::kAcknowledgedIsKept) << "one disk of three is no majority";
   ASSERT_TRUE(world.AllInvariantsHold());
   Repair(world, victim);
 }
@@ -137,14 +139,17 @@ GRADED_TEST(RaftMessages, AFailedWriteGrantsNothing, "2c", 1,
       }
       asker.world.cluster.simulator().FailNext(0, append);
       if (is_vote) {
-        EXPECT_FALSE(asker.Grants(vote));
-        EXPECT_FALSE(asker.Grants(vote)) << "the candidate asks again";
+        EXPECT_FALSE(asker.Grants(vote)) << Unsafe(Safety::kDurablePromise);
+        EXPECT_FALSE(asker.Grants(vote))
+            << Unsafe(Safety::kDurablePromise) << "the candidate asks again";
       }
-      EXPECT_FALSE(asker.Takes(entry));
+      EXPECT_FALSE(asker.Takes(entry)) << Unsafe(Safety::kDurablePromise);
       EXPECT_TRUE(HasFailed(asker.world, 0)) << "nothing was written";
       EXPECT_FALSE(asker.Takes(heartbeat))
+          << Unsafe(Safety::kDurablePromise)
           << "nothing is left to write, and the entry is not there";
-      EXPECT_FALSE(asker.Grants({6, 2, 9, 9, false})) << "a vote of the next term";
+      EXPECT_FALSE(asker.Grants({6, 2, 9, 9, false}))
+          << Unsafe(Safety::kDurablePromise) << "a vote of the next term";
       ASSERT_TRUE(asker.world.AllInvariantsHold());
       Repair(asker.world, 0);
     }

@@ -20,6 +20,7 @@
 #include "sizes.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
+#include "testkit/safety.h"
 
 namespace depfast::raft {
 namespace {
@@ -113,7 +114,7 @@ void VoteInTheMiddle(LongWorkWorld& world, Work work, bool leads, Duration after
   world.cluster.Restart(voter);
   if (*granted) {
     EXPECT_EQ(AskForVote(world, voter, term, others[1]), false)
-        << "it votes for replica " << others[1] << " in term " << term
+        << Unsafe(Safety::kOneVote) << "it votes for replica " << others[1] << " in term " << term
         << ", in which it has voted for replica " << others[0];
   }
   world.cluster.Heal();
@@ -343,10 +344,12 @@ void InstallBeforeTheEnd(bool commits) {
   ASSERT_TRUE(voice.Install(*snapshot, commit)) << "it does not take the snapshot";
   world.cluster.End(slow);
   ASSERT_TRUE(world.AllInvariantsHold());
-  EXPECT_TRUE(voice.Append(last, term, {}, known)) << "it has lost entries behind the snapshot";
+  EXPECT_TRUE(voice.Append(last, term, {}, known))
+      << Unsafe(Safety::kAcknowledgedIsKept) << "it has lost entries behind the snapshot";
   world.cluster.Crash(follower);
   world.cluster.Restart(follower);
-  EXPECT_TRUE(voice.Append(last, term, {}, known)) << "its disk has lost entries";
+  EXPECT_TRUE(voice.Append(last, term, {}, known))
+      << Unsafe(Safety::kAcknowledgedIsKept) << "its disk has lost entries";
   world.cluster.Heal();
   ASSERT_TRUE(world.Commit(10, 6s));
   ASSERT_TRUE(world.WaitForAllApplied());

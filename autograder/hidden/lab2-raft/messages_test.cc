@@ -12,6 +12,7 @@
 #include "raft_world.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
+#include "testkit/safety.h"
 
 namespace depfast::raft {
 namespace {
@@ -99,9 +100,9 @@ void VotesFollowTheirRules(std::uint64_t seed, Persistence persistence) {
   EXPECT_TRUE(first.granted) << "the first candidate of a term, with an equal log";
   EXPECT_EQ(first.term, 5u);
   EXPECT_TRUE(vote(5, 1).granted) << "the same candidate asks again";
-  EXPECT_FALSE(vote(5, 2).granted) << "a second candidate of the term";
+  EXPECT_FALSE(vote(5, 2).granted) << Unsafe(Safety::kOneVote) << "a second candidate of the term";
   const auto old = vote(4, 1);
-  EXPECT_FALSE(old.granted) << "a candidate of an old term";
+  EXPECT_FALSE(old.granted) << Unsafe(Safety::kOneVote) << "a candidate of an old term";
   EXPECT_EQ(old.term, 5u);
   EXPECT_TRUE(vote(6, 2).granted) << "the first candidate of the next term";
 
@@ -110,7 +111,7 @@ void VotesFollowTheirRules(std::uint64_t seed, Persistence persistence) {
   EXPECT_EQ(pre_vote.term, 6u) << "a reply names the replier's own term";
   EXPECT_FALSE(stage.Ask(0, PreVote(5, 1)).granted) << "a pre-vote of an old term";
   EXPECT_FALSE(stage.Ask(0, PreVote(6, 1)).granted) << "a pre-vote of a term with a vote";
-  EXPECT_FALSE(vote(6, 1).granted) << "a pre-vote is no vote";
+  EXPECT_FALSE(vote(6, 1).granted) << Unsafe(Safety::kOneVote) << "a pre-vote is no vote";
   EXPECT_TRUE(vote(7, 2).granted) << "a pre-vote binds nobody";
 
   const int campaigns = stage.CampaignsOf(0);
@@ -190,10 +191,12 @@ void AVoteNeedsAnUpToDateLog(std::uint64_t seed, Persistence persistence) {
   for (const Case& each : kCases) {
     ++term;
     RequestVote request{term, 1, each.last_index, each.last_term, true};
-    EXPECT_EQ(stage.Ask(0, request).granted, each.granted) << "pre-vote: " << each.candidate;
+    const auto pre_vote = stage.Ask(0, request);
     request.pre_vote = false;
     const auto reply = stage.Ask(0, request);
-    EXPECT_EQ(reply.granted, each.granted) << "vote: " << each.candidate;
+    EXPECT_EQ(reply.granted, each.granted)
+        << (reply.granted ? Unsafe(Safety::kAcknowledgedIsKept) : "") << "vote: " << each.candidate;
+    EXPECT_EQ(pre_vote.granted, each.granted) << "pre-vote: " << each.candidate;
     EXPECT_EQ(reply.term, term) << "a newer term counts, also with a vote that is denied";
   }
   EXPECT_TRUE(stage.world.AllInvariantsHold());
@@ -235,23 +238,26 @@ void EntriesFollowTheirRules(std::uint64_t seed, Persistence persistence) {
     const auto reply = append(request);
     EXPECT_EQ(reply.match_index,
               reply.success ? request.prev_log_index + request.entries.size() : 0)
-        << "it confirms other entries than it was sent";
+        << Unsafe(Safety::kAcknowledgedIsKept) << "it confirms other entries than it was sent";
     return reply.success;
   };
   const auto conflict_of = [&](const AppendEntries& request) {
     const auto reply = append(request);
-    EXPECT_FALSE(reply.success) << "its log differs before these entries";
+    EXPECT_FALSE(reply.success) << Unsafe(Safety::kAcknowledgedIsKept)
+                                << "its log differs before these entries";
     EXPECT_EQ(reply.term, request.term);
     return reply.conflict_index;
   };
   EXPECT_TRUE(takes({3, 2, 0, 0, entries(1, 7), 0}));
   EXPECT_TRUE(takes({3, 2, 2, 1, entries(3, 5), 0})) << "entries that it has";
-  EXPECT_TRUE(takes({3, 2, 6, 3, {}, 0})) << "old entries that came again cost later ones";
+  EXPECT_TRUE(takes({3, 2, 6, 3, {}, 0}))
+      << Unsafe(Safety::kAcknowledgedIsKept) << "old entries that came again cost later ones";
   const std::uint64_t behind = conflict_of({3, 2, 9, 3, {}, 0});
   EXPECT_TRUE(behind >= 1 && behind <= 7) << "its log ends at index 6, not at " << behind - 1;
   const std::uint64_t differs = conflict_of({4, 2, 5, 3, {}, 0});
   EXPECT_TRUE(differs >= 1 && differs <= 5) << "its entry 5 has another term";
-  EXPECT_TRUE(takes({4, 2, 6, 3, {}, 0})) << "a refusal removes no entry";
+  EXPECT_TRUE(takes({4, 2, 6, 3, {}, 0}))
+      << Unsafe(Safety::kAcknowledgedIsKept) << "a refusal removes no entry";
 
   // Entries 1 and 2 are confirmed by this message, and no others.
   EXPECT_TRUE(takes({4, 2, 2, 1, {}, 4}));
@@ -265,12 +271,13 @@ void EntriesFollowTheirRules(std::uint64_t seed, Persistence persistence) {
   EXPECT_EQ(conflict_of({5, 2, 6, 3, {}, 3}), 6u) << "entries 5 and 6 gave way to another one";
   EXPECT_TRUE(takes({5, 2, 5, 5, {}, 3}));
   const auto old = stage.Ask(0, AppendEntries{4, 1, 4, 2, entries(5, 7), 6});
-  EXPECT_FALSE(old.success) << "entries of an old leader";
+  EXPECT_FALSE(old.success) << Unsafe(Safety::kAcknowledgedIsKept) << "entries of an old leader";
   EXPECT_EQ(old.term, 5u);
   const auto not_proposer = stage.Ask(0, Submit{"a command"});
   EXPECT_EQ(not_proposer.status, SubmitStatus::kNotProposer);
   EXPECT_EQ(not_proposer.proposer, 2) << "it names another leader than its term's";
-  EXPECT_TRUE(takes({5, 2, 5, 5, {}, 5})) << "an old leader's entries were taken";
+  EXPECT_TRUE(takes({5, 2, 5, 5, {}, 5}))
+      << Unsafe(Safety::kAcknowledgedIsKept) << "an old leader's entries were taken";
   EXPECT_EQ(stage.world.checker.claims(0).commit_index, 5u);
   EXPECT_EQ(stage.world.checker.claims(0).applied_index, 5u);
   EXPECT_TRUE(stage.world.AllInvariantsHold());
@@ -318,10 +325,11 @@ void ARestartForgetsNothing(std::uint64_t seed) {
     cluster.Crash(0);
     cluster.Restart(0);
     cluster.RunFor(delay);
-    EXPECT_FALSE(stage.Ask(0, RequestVote{5, 2, 3, 4, false}).granted) << "it has voted for 1";
+    EXPECT_FALSE(stage.Ask(0, RequestVote{5, 2, 3, 4, false}).granted)
+        << Unsafe(Safety::kOneVote) << "it has voted for 1";
     EXPECT_FALSE(stage.Ask(0, RequestVote{6, 2, 2, 4, true}).granted) << "its log has 3 entries";
     const auto old = stage.Ask(0, AppendEntries{4, 2, 3, 4, {}, 0});
-    EXPECT_FALSE(old.success) << "entries of an old term";
+    EXPECT_FALSE(old.success) << Unsafe(Safety::kAcknowledgedIsKept) << "entries of an old term";
     EXPECT_EQ(old.term, 5u);
     EXPECT_TRUE(stage.Ask(0, RequestVote{5, 1, 3, 4, false}).granted) << "it has voted for 1";
   }
@@ -341,7 +349,8 @@ void AHeartbeatAcknowledgesWhatIsOnDisk(std::uint64_t seed) {
     const Time from = stage.world.cluster.now();
     EXPECT_TRUE(stage.Ask(0, then).success);
     EXPECT_GT(stage.world.cluster.now() - from, 100ms)
-        << "a heartbeat acknowledges " << what << " that is not on disk yet";
+        << Unsafe(Safety::kDurablePromise) << "a heartbeat acknowledges " << what
+        << " that is not on disk yet";
   };
   expect_wait("an entry", {3, 2, 4, 2, EntriesOf({3}), 0}, {3, 2, 5, 3, {}, 0});
   expect_wait("an entry in another's place", {4, 2, 2, 2, EntriesOf({4}), 0}, {4, 2, 3, 4, {}, 0});

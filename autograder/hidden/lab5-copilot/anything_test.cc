@@ -14,41 +14,42 @@
 #include "rule_model.h"
 #include "stage.h"
 #include "testkit/environment.h"
+#include "testkit/safety.h"
 #include "vote_model.h"
 
 namespace depfast::copilot {
 namespace {
 
 void ExpectEqual(const FastAcceptReply& reply, const FastAcceptReply& right) {
-  EXPECT_EQ(reply.recorded, right.recorded);
+  EXPECT_EQ(reply.recorded, right.recorded) << (reply.recorded ? Unsafe(Safety::kOneValue) : "");
   EXPECT_EQ(reply.view, right.view);
   if (right.recorded) {
-    EXPECT_EQ(reply.dependency, right.dependency);
+    EXPECT_EQ(reply.dependency, right.dependency) << Unsafe(Safety::kEqualStates);
   }
 }
 
 void ExpectEqual(const AcceptReply& reply, const AcceptReply& right) {
-  EXPECT_EQ(reply.accepted, right.accepted);
+  EXPECT_EQ(reply.accepted, right.accepted) << (reply.accepted ? Unsafe(Safety::kOneValue) : "");
   EXPECT_EQ(reply.promised, right.promised);
 }
 
 void ExpectEqual(const PrepareReply& reply, const PrepareReply& right) {
-  EXPECT_EQ(reply.promised, right.promised);
+  EXPECT_EQ(reply.promised, right.promised) << (reply.promised ? Unsafe(Safety::kOneValue) : "");
   EXPECT_EQ(reply.ballot, right.ballot);
   EXPECT_FALSE(reply.is_gone);
-  EXPECT_FALSE(reply.decides) << "this replica has proposed nothing";
+  EXPECT_FALSE(reply.decides) << Unsafe(Safety::kOneValue) << "this replica has proposed nothing";
   const Record &told = reply.record, &known = right.record;
-  EXPECT_EQ(told.kind, known.kind);
-  EXPECT_EQ(told.no_op, known.no_op);
+  EXPECT_EQ(told.kind, known.kind) << Unsafe(Safety::kOneValue);
+  EXPECT_EQ(told.no_op, known.no_op) << Unsafe(Safety::kOneValue);
   EXPECT_EQ(told.promised, known.promised);
-  EXPECT_EQ(told.ballot, known.ballot);
-  EXPECT_EQ(told.initial, known.initial);
-  EXPECT_EQ(told.dependency, known.dependency);
-  EXPECT_EQ(told.witness, known.witness);
-  EXPECT_EQ(told.least, known.least);
-  EXPECT_EQ(reply.origin, right.origin);
-  EXPECT_EQ(reply.commands, right.commands);
-  EXPECT_EQ(reply.rivals, right.rivals);
+  EXPECT_EQ(told.ballot, known.ballot) << Unsafe(Safety::kOneValue);
+  EXPECT_EQ(told.initial, known.initial) << Unsafe(Safety::kOneValue);
+  EXPECT_EQ(told.dependency, known.dependency) << Unsafe(Safety::kOneValue);
+  EXPECT_EQ(told.witness, known.witness) << Unsafe(Safety::kOneValue);
+  EXPECT_EQ(told.least, known.least) << Unsafe(Safety::kOneValue);
+  EXPECT_EQ(reply.origin, right.origin) << Unsafe(Safety::kOneValue);
+  EXPECT_EQ(reply.commands, right.commands) << Unsafe(Safety::kOneValue);
+  EXPECT_EQ(reply.rivals, right.rivals) << Unsafe(Safety::kOneValue);
 }
 
 void ExpectEqual(const CommitReply& reply, const CommitReply& right) {
@@ -287,8 +288,8 @@ class AnyTakeover {
     const Value right = std::get<Value>(choice);
     const auto told = stage_.Ask(Prepare{Lane::kPilot, FirstBallot(6) + 1, 1, false, 0}, kFollower);
     EXPECT_EQ(told.record.kind, Record::Kind::kCommitted);
-    EXPECT_EQ(told.record.no_op, right.no_op);
-    EXPECT_EQ(told.record.dependency, right.dependency);
+    EXPECT_EQ(told.record.no_op, right.no_op) << Unsafe(Safety::kOneValue);
+    EXPECT_EQ(told.record.dependency, right.dependency) << Unsafe(Safety::kOneValue);
     ExpectTheBallotOfPromises();
     if (right.no_op) return;
     int wrong = 0;
@@ -296,9 +297,9 @@ class AnyTakeover {
       wrong +=
           from == kTaker && accept.lane == Lane::kPilot && accept.initial != source.record.initial;
     }
-    EXPECT_EQ(wrong, 0) << "Accepts with another initial dependency";
-    EXPECT_EQ(told.origin, source.origin);
-    EXPECT_EQ(told.commands, source.commands);
+    EXPECT_EQ(wrong, 0) << Unsafe(Safety::kOneValue) << "Accepts with another initial dependency";
+    EXPECT_EQ(told.origin, source.origin) << Unsafe(Safety::kOneValue);
+    EXPECT_EQ(told.commands, source.commands) << Unsafe(Safety::kOneValue);
   }
 
   // A taker sends no Accept for what it learns to be decided.
@@ -314,7 +315,8 @@ class AnyTakeover {
       }
       wrong += accept.ballot != asked;
     }
-    EXPECT_EQ(wrong, 0) << "Accepts at a ballot that nobody has promised";
+    EXPECT_EQ(wrong, 0) << Unsafe(Safety::kOneValue)
+                        << "Accepts at a ballot that nobody has promised";
   }
 
   const std::uint64_t number_;

@@ -21,6 +21,7 @@
 #include "submit.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
+#include "testkit/safety.h"
 
 namespace depfast::copilot {
 namespace {
@@ -34,6 +35,7 @@ GRADED_TEST(CopilotOrder, TheOrderIsTheSameWhateverAReplicaKnows, "5c", 1,
     return rules.NextToRun(pilot, pilot_ran, copilot, copilot_ran);
   };
   EXPECT_EQ(TryAllLogs(RuleOf(next), 2).bad, 0U)
+      << Unsafe(Safety::kEqualStates)
       << "pairs of logs that two replicas run in two orders, or do not run at all";
 }
 
@@ -150,7 +152,8 @@ void RunWhatHasNotRun(std::uint64_t number) {
     }
   }
   stage.cluster.RunFor(10ms);
-  EXPECT_EQ(applied.count(), std::ssize(names)) << "each command runs once";
+  EXPECT_LE(applied.count(), std::ssize(names)) << Unsafe(Safety::kOnce) << "each runs once";
+  EXPECT_EQ(applied.count(), std::ssize(names)) << "each command runs";
 }
 
 // The pilot is alone while a command is acknowledged, so it has not heard of the command.
@@ -178,7 +181,8 @@ void ReadsSeeWhatIsAcknowledged() {
   ASSERT_TRUE(world.cluster.RunUntil([&] { return after->has_value(); }, 10s))
       << "a pilot that hears the others again does not answer a read";
   ASSERT_TRUE((*after)->may_read) << "a pilot that was alone for 200 ms has lost its lane";
-  EXPECT_EQ((*after)->count, 1U) << "commands that a read sees, when one was acknowledged before";
+  EXPECT_EQ((*after)->count, 1U) << Unsafe(Safety::kReadsSeeAll)
+                                 << "commands that a read sees, when one was acknowledged before";
 }
 
 GRADED_TEST(CopilotOrder, AReadIsNotApplied, "5c", 1,

@@ -12,6 +12,7 @@
 #include "frame_counter.h"
 #include "stage.h"
 #include "testkit/environment.h"
+#include "testkit/safety.h"
 
 namespace depfast::copilot {
 namespace {
@@ -91,8 +92,9 @@ void ATakerWithoutTheEntryAsksOnce() {
   TakeoverOfFive takeover(571);
   for (const PeerId id : {2, 3}) takeover.Tell(id, ProposalOfP(1, 0));
   const Commit decided = takeover.Decision();
-  EXPECT_FALSE(decided.no_op) << "two fast-accepts may have been three with the proposer's";
-  EXPECT_EQ(decided.dependency, 0U);
+  EXPECT_FALSE(decided.no_op) << Unsafe(Safety::kOneValue)
+                              << "two fast-accepts may have been three with the proposer's";
+  EXPECT_EQ(decided.dependency, 0U) << Unsafe(Safety::kOneValue);
   EXPECT_EQ(takeover.Rounds(), 1U) << "replicas 2 and 3 have recorded P.1, and name its rivals";
 }
 
@@ -105,6 +107,7 @@ void TheTakersOwnCount() {
   takeover.Tell(3, ProposalOfQ(2, 0));
   takeover.Tell(3, ProposalOfP(1, 0));  // not a fast-accept
   EXPECT_TRUE(takeover.Decision().no_op)
+      << Unsafe(Safety::kOneValue)
       << "the taker alone knows Q.1, which is decided to run before P.1";
 }
 
@@ -114,6 +117,7 @@ void ThoseOfAReplicaWithoutTheEntryCount() {
   takeover.Tell(2, ProposalOfP(1, 0));
   takeover.TellOfDecision(3, 2, 0);
   EXPECT_TRUE(takeover.Decision().no_op)
+      << Unsafe(Safety::kOneValue)
       << "replica 3 lacks P.1, and knows Q.2, which is decided to run before P.1";
 }
 
@@ -125,8 +129,10 @@ void TheyAreBehindTheRightDependency() {
   takeover.Tell(2, ProposalOfP(1, 0, kLater));
   takeover.TellOfDecision(3, 2, 0);
   EXPECT_TRUE(takeover.Decision().no_op)
+      << Unsafe(Safety::kOneValue)
       << "P.1 depends on nothing by its latest proposal, and replica 3 knows Q.2, which runs first";
-  EXPECT_TRUE(takeover.AcceptsWith(0)) << "the initial dependency is that of the latest proposal";
+  EXPECT_TRUE(takeover.AcceptsWith(0))
+      << Unsafe(Safety::kOneValue) << "the initial dependency is that of the latest proposal";
 }
 
 // The pilot of five replicas is dead. A test counts the ballots of the taker of P.1, and sees its
@@ -227,6 +233,7 @@ GRADED_TEST(CopilotTakeover, ATakerAsksUntilItKnowsAll, "5d", 1,
   const auto decided = takeover.Decision();
   ASSERT_TRUE(decided) << "P.1 is not decided";
   EXPECT_TRUE(decided->no_op)
+      << Unsafe(Safety::kOneValue)
       << "its latest proposal depends on nothing, and replica 3 knows Q.2, which runs first";
 }
 
@@ -243,7 +250,8 @@ GRADED_TEST(CopilotTakeover, ADecisionMeanwhileCounts, "5d", 1,
   takeover.TellOfFirst(kTaker, 5);
   const auto decided = takeover.Decision();
   ASSERT_TRUE(decided) << "P.1 is not decided";
-  EXPECT_TRUE(decided->no_op) << "Q.5 was decided to run before P.1, before the answers came";
+  EXPECT_TRUE(decided->no_op) << Unsafe(Safety::kOneValue)
+                              << "Q.5 was decided to run before P.1, before the answers came";
 }
 
 // The test below says why. The taker is cut off once it has begun with its rival.
@@ -279,7 +287,7 @@ GRADED_TEST(
   takeover.stage.cluster.Begin(faults::NetSlow({1, 2, 4}, 20ms));
   const auto decided = takeover.Decision(10s);
   ASSERT_TRUE(decided) << "P.1 is not decided within 10 s of its pilot's death";
-  EXPECT_TRUE(decided->no_op) << "Q.1 is decided to run before P.1";
+  EXPECT_TRUE(decided->no_op) << Unsafe(Safety::kOneValue) << "Q.1 is decided to run before P.1";
   EXPECT_FALSE(takeover.AsksDuringTheRivals()) << "it asks for P.1 while it takes Q.1 over";
 }
 

@@ -9,6 +9,7 @@
 #include "stage.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
+#include "testkit/safety.h"
 
 namespace depfast::copilot {
 namespace {
@@ -49,7 +50,7 @@ GRADED_TEST(CopilotRounds, NothingIsLostWhenAllCrash, "5b", 1,
   for (PeerId id = 0; id < 3; ++id) world.cluster.Restart(id);
   ASSERT_TRUE(world.Commit(20, 10s)) << "nothing is committed after the restart";
   EXPECT_TRUE(world.WaitForAllApplied());
-  EXPECT_GE(world.log().CommittedUpTo(), 70U);
+  EXPECT_GE(world.log().CommittedUpTo(), 70U) << Unsafe(Safety::kAcknowledgedIsKept);
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
@@ -94,7 +95,8 @@ GRADED_TEST(CopilotRounds, AnOwnAcceptIsDurable, "5b", 1,
   const auto commit = std::ranges::find_if(commits.all(), of_pilot);
   ASSERT_TRUE(accept != accepts.all().end() && commit != commits.all().end())
       << "the entry is not decided on the slow path";
-  EXPECT_GE(commit->when - accept->when, 100ms) << "its acceptance is not on its disk yet";
+  EXPECT_GE(commit->when - accept->when, 100ms)
+      << Unsafe(Safety::kDurablePromise) << "its acceptance is not on its disk yet";
 }
 
 // The follower has promised the entry to a taker, and refuses. Its answer comes first. The copilot
@@ -114,7 +116,8 @@ GRADED_TEST(CopilotRounds, ARefusalSuggestsNothing, "5b", 1,
   ASSERT_FALSE(accepts.all().empty()) << "no slow path";
   const Accept& first = accepts.all().front().request;
   EXPECT_EQ(first.index, 1U);
-  EXPECT_EQ(first.dependency, 1U) << "0 is the dependency of a refusal, not a suggestion";
+  EXPECT_EQ(first.dependency, 1U) << Unsafe(Safety::kEqualStates)
+                                  << "0 is the dependency of a refusal, not a suggestion";
 }
 
 // The follower knows that P.1 is decided as a no-op, and refuses. The copilot hears nobody.
@@ -130,9 +133,13 @@ GRADED_TEST(CopilotRounds, ARefusalIsNoFastAccept, "5a", 1,
   SubmitTo(stage.client(), 0, 1);
   stage.cluster.RunFor(3s);
   EXPECT_FALSE(proposals.all().empty()) << "the pilot does not propose the command";
-  EXPECT_FALSE(std::ranges::any_of(commits.all(), [](const auto& sent) {
-    return sent.from == 0 && sent.request.index == 1 && !sent.request.no_op;
-  })) << "P.1 has its proposer's own fast-accept alone, and is a no-op";
+  EXPECT_FALSE(std::ranges::any_of(commits.all(),
+                                   [](const auto& sent) {
+                                     return sent.from == 0 && sent.request.index == 1 &&
+                                            !sent.request.no_op;
+                                   }))
+      << Unsafe(Safety::kOneValue)
+      << "P.1 has its proposer's own fast-accept alone, and is a no-op";
 }
 
 // The others suggest Q.1 and Q.2 for P.2. The proposer's own record says 0, and is not on its disk
@@ -154,6 +161,7 @@ void AnOwnDependencyIsDurable() {
   stage.cluster.RunUntil([&] { return !accepts.all().empty(); }, 150ms);
   ASSERT_FALSE(accepts.all().empty()) << "two of three replicas order the entry";
   EXPECT_EQ(accepts.all().front().request.dependency, 2U)
+      << Unsafe(Safety::kDurablePromise)
       << "the second smallest of 1 and 2: the dependency on the own disk is none yet";
 }
 
@@ -174,7 +182,8 @@ GRADED_TEST(CopilotRounds, AnOwnVoteIsDurable, "5b", 1,
   const std::uint64_t before = decided();
   SubmitTo(client, 0, 1);
   world.cluster.RunFor(50ms);
-  EXPECT_EQ(decided(), before) << "the pilot's disk is slow, and two of three must have the entry";
+  EXPECT_EQ(decided(), before) << Unsafe(Safety::kDurablePromise)
+                               << "the pilot's disk is slow, and two of three must have the entry";
 }
 
 // Another replica becomes copilot while the votes are on their way. Its vote is not the witness's.
@@ -197,6 +206,7 @@ void TheWitnessIsThatOfTheProposal() {
   ASSERT_TRUE(world.cluster.RunUntil([&] { return !commits.all().empty(); }, 1s))
       << "three of five replicas fast-accept P.1";
   EXPECT_GE(commits.all().front().when - proposed, kOwnDisk)
+      << Unsafe(Safety::kDurablePromise)
       << "the witness of the proposal is dead, and P.1 is not on the proposer's disk";
 }
 
@@ -231,7 +241,7 @@ GRADED_TEST(
     const auto told = AskOne(world.cluster, client, 0,
                              Prepare{Lane::kPilot, FirstBallot(kPilots) + 999, 1, true, 0});
     EXPECT_GE(told.record.kind, Record::Kind::kAccepted)
-        << "a replica has told it, and forgotten it";
+        << Unsafe(Safety::kDurablePromise) << "a replica has told it, and forgotten it";
   }
 }
 
@@ -255,7 +265,7 @@ void ARefusalTellsOfALaterView() {
   ASSERT_NO_FATAL_FAILURE(LetThePilotPropose(stage.cluster, stage.client(), proposals));
   stage.cluster.RunFor(50ms);
   EXPECT_FALSE(std::ranges::any_of(commits.all(), [](const auto& sent) { return sent.from == 0; }))
-      << "P.1 is decided by a proposer that was told of a later view";
+      << Unsafe(Safety::kOneValue) << "P.1 is decided by a proposer that was told of a later view";
 }
 
 GRADED_TEST(CopilotRounds, APilotThatHasLostItsLaneDecidesNothing, "5a", 1,
@@ -271,7 +281,7 @@ GRADED_TEST(CopilotRounds, APilotThatHasLostItsLaneDecidesNothing, "5a", 1,
   EXPECT_EQ(AskOne(world.cluster, client, 0, Heartbeat{Lane::kPilot, 4, {}, {}}).view, 4U);
   world.cluster.RunFor(200ms);
   EXPECT_EQ(world.checker.coverage().fast + world.checker.coverage().accepted, 0U)
-      << "P.1 is decided in a view that is over";
+      << Unsafe(Safety::kOneValue) << "P.1 is decided in a view that is over";
 }
 
 // A taker has given P.1 up, and the pilot's client still waits for the command.
@@ -304,7 +314,8 @@ GRADED_TEST(CopilotRounds, APromiseEndsAProposal, "5d", 1,
   EXPECT_TRUE(told.promised);
   EXPECT_EQ(told.record.kind, Record::Kind::kFastAccepted);
   world.cluster.RunFor(1s);
-  EXPECT_EQ(world.checker.coverage().fast, 0U) << "P.1 is decided on the fast path";
+  EXPECT_EQ(world.checker.coverage().fast, 0U)
+      << Unsafe(Safety::kOneValue) << "P.1 is decided on the fast path";
   world.cluster.Heal();
   EXPECT_TRUE(world.WaitForAllApplied());
   EXPECT_TRUE(world.AllInvariantsHold());

@@ -12,6 +12,7 @@
 #include "stage.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
+#include "testkit/safety.h"
 
 namespace depfast::copilot {
 namespace {
@@ -56,7 +57,7 @@ void ATakerThatHasPromisedMoreGivesUp() {
   EXPECT_FALSE(accepts.all().empty()) << "P.1 is not taken over";
   for (const auto& [from, to, when, accept] : accepts.all()) {
     EXPECT_TRUE(accept.lane != Lane::kPilot || accept.ballot > ballot + 1000)
-        << "it has promised not to accept at ballot " << accept.ballot;
+        << Unsafe(Safety::kOneValue) << "it has promised not to accept at ballot " << accept.ballot;
   }
 }
 
@@ -89,7 +90,8 @@ void AnOwnPromiseIsDurable() {
   SubmitTo(stage.client(), 1, 1);
   const auto takeover = AwaitTakeoverOfP(stage, prepares, accepts);
   ASSERT_TRUE(takeover) << "P.1 is not taken over";
-  EXPECT_GE(takeover->took, 100ms) << "its own promise is not on its disk yet";
+  EXPECT_GE(takeover->took, 100ms)
+      << Unsafe(Safety::kDurablePromise) << "its own promise is not on its disk yet";
 }
 
 // All followers suggest Q.1 for P.1, and promise at once. The taker alone has accepted that, and
@@ -111,6 +113,7 @@ void AnOwnAnswerIsDurable() {
   const auto takeover = AwaitTakeoverOfP(stage, prepares, accepts);
   ASSERT_TRUE(takeover) << "P.1 is not taken over";
   EXPECT_TRUE(takeover->is_no_op || takeover->took >= kOwnDisk)
+      << Unsafe(Safety::kDurablePromise)
       << "its own answer counts, and its promise is not on its disk yet";
 }
 
@@ -435,10 +438,11 @@ GRADED_TEST(
   world.cluster.RunFor(100ms);
   const auto again = ask(FirstBallot(kPilots + 4) + 600'000);
   EXPECT_TRUE(again.promised);
-  EXPECT_FALSE(again.decides) << "it may have forgotten a decision";
+  EXPECT_FALSE(again.decides) << Unsafe(Safety::kOneValue) << "it may have forgotten a decision";
   const Prepare of_the_next{Lane::kPilot, FirstBallot(kPilots + 4) + 600'000, 2, true, 0};
   const Record forgotten = AskOne(world.cluster, client, 0, of_the_next).record;
   EXPECT_TRUE(IsTakeover(forgotten.promised))
+      << Unsafe(Safety::kOneValue)
       << "it may have proposed P.2 and forgotten it: it says that it never voted for P.2";
 }
 

@@ -7,6 +7,7 @@
 #include "frame_counter.h"
 #include "stage.h"
 #include "testkit/environment.h"
+#include "testkit/safety.h"
 
 namespace depfast::copilot {
 namespace {
@@ -26,11 +27,12 @@ GRADED_TEST(CopilotVotes, ALaterViewEndsNoRefusal, "5b", 1,
   EXPECT_TRUE(stage.Ask(ProposalOfQ(1, 0)).recorded);
   EXPECT_TRUE(stage.Ask(ProposalOfQ(1, 1, kCopilots + 3)).recorded) << "a later view";
   EXPECT_EQ(stage.Ask(ProposalOfP(1, 0)).dependency, 1U)
-      << "Q.1 was proposed to depend on nothing before";
+      << Unsafe(Safety::kEqualStates) << "Q.1 was proposed to depend on nothing before";
   ASSERT_TRUE(
       stage.Ask(Prepare{Lane::kCopilot, FirstBallot(kCopilots + 3) + 3, 2, true, 0}).promised);
   EXPECT_TRUE(stage.Ask(ProposalOfQ(2, 2, kCopilots + 6)).recorded) << "a view after the promise";
-  EXPECT_EQ(stage.Ask(ProposalOfP(2, 1)).dependency, 2U) << "Q.2 was promised before";
+  EXPECT_EQ(stage.Ask(ProposalOfP(2, 1)).dependency, 2U)
+      << Unsafe(Safety::kEqualStates) << "Q.2 was promised before";
 }
 
 GRADED_TEST(CopilotVotes, AProposalOfAnOldViewIsRefused, "5a", 1,
@@ -40,7 +42,8 @@ GRADED_TEST(CopilotVotes, AProposalOfAnOldViewIsRefused, "5a", 1,
   const View later = kPilots + 3;
   EXPECT_TRUE(stage.Ask(ProposalOfP(2, 0, later)).recorded) << "a new view of the same pilot";
   const auto refused = stage.Ask(ProposalOfP(3, 0));
-  EXPECT_FALSE(refused.recorded) << "a proposal of the first view, which is over";
+  EXPECT_FALSE(refused.recorded) << Unsafe(Safety::kOneValue)
+                                 << "a proposal of the first view, which is over";
   EXPECT_EQ(refused.view, later);
 }
 
@@ -50,21 +53,27 @@ GRADED_TEST(
     "may have the decided value accepted, and no other.") {
   Stage stage(515);
   ASSERT_TRUE(stage.Ask(AcceptOfP(1, 0, FirstBallot(kPilots))).accepted);
-  EXPECT_FALSE(stage.Ask(ProposalOfP(1, 0)).recorded) << "P.1 is accepted";
+  EXPECT_FALSE(stage.Ask(ProposalOfP(1, 0)).recorded)
+      << Unsafe(Safety::kOneValue) << "P.1 is accepted";
   EXPECT_TRUE(stage.Ask(ProposalOfP(2, 0)).recorded);
   ASSERT_TRUE(stage.Ask(Commit{Lane::kPilot, 2, false, 0, kPilots}).known);
-  EXPECT_FALSE(stage.Ask(ProposalOfP(2, 0)).recorded) << "P.2 is decided";
+  EXPECT_FALSE(stage.Ask(ProposalOfP(2, 0)).recorded)
+      << Unsafe(Safety::kOneValue) << "P.2 is decided";
   const Ballot taker = Taker(3);
   EXPECT_TRUE(stage.Ask(AcceptOfP(2, 0, taker)).accepted) << "the decided value";
-  EXPECT_FALSE(stage.Ask(AcceptOfP(2, 1, taker)).accepted) << "another dependency";
-  EXPECT_FALSE(stage.Ask(Accept{Lane::kPilot, taker, 2, true, 0, 0, 0, {}}).accepted) << "a no-op";
+  EXPECT_FALSE(stage.Ask(AcceptOfP(2, 1, taker)).accepted)
+      << Unsafe(Safety::kOneValue) << "another dependency";
+  EXPECT_FALSE(stage.Ask(Accept{Lane::kPilot, taker, 2, true, 0, 0, 0, {}}).accepted)
+      << Unsafe(Safety::kOneValue) << "a no-op";
   Accept of_another_view = AcceptOfP(2, 0, taker);
   of_another_view.origin = kPilots + 3;
-  EXPECT_FALSE(stage.Ask(of_another_view).accepted) << "other commands";
+  EXPECT_FALSE(stage.Ask(of_another_view).accepted)
+      << Unsafe(Safety::kOneValue) << "other commands";
   ASSERT_TRUE(stage.Ask(Commit{Lane::kPilot, 3, true, 0, 0}).known);
   EXPECT_TRUE(stage.Ask(Accept{Lane::kPilot, taker, 3, true, 0, 0, 0, {}}).accepted)
       << "the decided no-op";
-  EXPECT_FALSE(stage.Ask(AcceptOfP(3, 0, taker)).accepted) << "commands instead of the no-op";
+  EXPECT_FALSE(stage.Ask(AcceptOfP(3, 0, taker)).accepted)
+      << Unsafe(Safety::kOneValue) << "commands instead of the no-op";
 }
 
 GRADED_TEST(
@@ -73,9 +82,10 @@ GRADED_TEST(
   Stage stage(520);
   ASSERT_TRUE(stage.Ask(PrepareOfP(1, Taker(5))).promised);
   const auto low = stage.Ask(PrepareOfP(1, Taker(4)));
-  EXPECT_FALSE(low.promised);
+  EXPECT_FALSE(low.promised) << Unsafe(Safety::kOneValue);
   EXPECT_EQ(low.ballot, Taker(5)) << "a refusal names the higher promise";
-  EXPECT_FALSE(stage.Ask(PrepareOfP(1, Taker(5))).promised) << "the same ballot, once more";
+  EXPECT_FALSE(stage.Ask(PrepareOfP(1, Taker(5))).promised)
+      << Unsafe(Safety::kOneValue) << "the same ballot, once more";
   EXPECT_TRUE(stage.Ask(PrepareOfP(1, Taker(6))).promised);
   EXPECT_TRUE(stage.Ask(PrepareOfP(2, Taker(4))).promised) << "another entry";
 }
@@ -85,7 +95,8 @@ GRADED_TEST(CopilotVotes, AProposalIsNotForgotten, "5a", 1,
   Stage stage(521);
   EXPECT_TRUE(stage.Ask(ProposalOfQ(1, 0)).recorded);
   stage.RestartFollower();
-  EXPECT_EQ(stage.Ask(ProposalOfP(1, 0)).dependency, 1U) << "Q.1 is forgotten";
+  EXPECT_EQ(stage.Ask(ProposalOfP(1, 0)).dependency, 1U)
+      << Unsafe(Safety::kDurablePromise) << "Q.1 is forgotten";
 }
 
 GRADED_TEST(CopilotVotes, APromiseIsNotForgotten, "5b", 1,
@@ -93,8 +104,8 @@ GRADED_TEST(CopilotVotes, APromiseIsNotForgotten, "5b", 1,
   Stage stage(523);
   ASSERT_TRUE(stage.Ask(PrepareOfP(1, Taker(5))).promised);
   stage.RestartFollower();
-  EXPECT_FALSE(stage.Ask(PrepareOfP(1, Taker(4))).promised);
-  EXPECT_FALSE(stage.Ask(AcceptOfP(1, 0, Taker(2))).accepted);
+  EXPECT_FALSE(stage.Ask(PrepareOfP(1, Taker(4))).promised) << Unsafe(Safety::kDurablePromise);
+  EXPECT_FALSE(stage.Ask(AcceptOfP(1, 0, Taker(2))).accepted) << Unsafe(Safety::kDurablePromise);
 }
 
 GRADED_TEST(CopilotVotes, ARepeatedProposalChangesNothing, "5a", 1,
@@ -102,8 +113,10 @@ GRADED_TEST(CopilotVotes, ARepeatedProposalChangesNothing, "5a", 1,
   Stage stage(525);
   EXPECT_EQ(stage.Ask(ProposalOfP(1, 0)).dependency, 0U);
   EXPECT_EQ(stage.Ask(ProposalOfQ(1, 0)).dependency, 1U) << "P.1 comes before Q.1";
-  EXPECT_EQ(stage.Ask(ProposalOfP(1, 0)).dependency, 0U) << "it was fast-accepted";
-  EXPECT_EQ(stage.Ask(PrepareOfP(1, Taker(3))).record.kind, Kind::kFastAccepted);
+  EXPECT_EQ(stage.Ask(ProposalOfP(1, 0)).dependency, 0U)
+      << Unsafe(Safety::kOneValue) << "it was fast-accepted";
+  EXPECT_EQ(stage.Ask(PrepareOfP(1, Taker(3))).record.kind, Kind::kFastAccepted)
+      << Unsafe(Safety::kOneValue);
 }
 
 GRADED_TEST(CopilotVotes, AnOldViewDecidesNothing, "5b", 1,
@@ -111,9 +124,10 @@ GRADED_TEST(CopilotVotes, AnOldViewDecidesNothing, "5b", 1,
   Stage stage(526);
   const View later = kPilots + 3;
   EXPECT_TRUE(stage.Ask(ProposalOfP(1, 0, later)).recorded);
-  EXPECT_FALSE(stage.Ask(AcceptOfP(2, 0, FirstBallot(kPilots))).accepted);
+  EXPECT_FALSE(stage.Ask(AcceptOfP(2, 0, FirstBallot(kPilots))).accepted)
+      << Unsafe(Safety::kOneValue);
   const auto old = stage.Ask(PrepareOfP(2, Taker(3)));
-  EXPECT_FALSE(old.promised);
+  EXPECT_FALSE(old.promised) << Unsafe(Safety::kOneValue);
   EXPECT_GE(old.ballot, FirstBallot(later)) << "a refusal names a ballot of the later view";
 }
 
@@ -125,9 +139,9 @@ GRADED_TEST(CopilotVotes, AProposalOfANewViewReplaces, "5b", 1,
   again.commands = CommandNumber(7);
   EXPECT_EQ(stage.Ask(again).dependency, 1U);
   const auto told = stage.Ask(Prepare{Lane::kPilot, FirstBallot(kPilots + 3) + 3, 1, true, 0});
-  EXPECT_EQ(told.record.ballot, FirstBallot(kPilots + 3));
-  EXPECT_EQ(told.record.initial, 1U);
-  EXPECT_EQ(told.commands, CommandNumber(7));
+  EXPECT_EQ(told.record.ballot, FirstBallot(kPilots + 3)) << Unsafe(Safety::kOneValue);
+  EXPECT_EQ(told.record.initial, 1U) << Unsafe(Safety::kOneValue);
+  EXPECT_EQ(told.commands, CommandNumber(7)) << Unsafe(Safety::kOneValue);
 }
 
 GRADED_TEST(CopilotVotes, APromiseKeepsTheRecord, "5b", 1,
@@ -136,22 +150,23 @@ GRADED_TEST(CopilotVotes, APromiseKeepsTheRecord, "5b", 1,
   EXPECT_TRUE(stage.Ask(ProposalOfP(1, 0)).recorded);
   ASSERT_TRUE(stage.Ask(PrepareOfP(1, Taker(3))).promised);
   const auto second = stage.Ask(PrepareOfP(1, Taker(6)));
-  EXPECT_EQ(second.record.ballot, FirstBallot(kPilots)) << "that of the proposal";
+  EXPECT_EQ(second.record.ballot, FirstBallot(kPilots))
+      << Unsafe(Safety::kOneValue) << "that of the proposal";
   EXPECT_EQ(second.record.promised, Taker(3));
-  EXPECT_EQ(second.record.witness, 1) << "as proposed";
+  EXPECT_EQ(second.record.witness, 1) << Unsafe(Safety::kOneValue) << "as proposed";
   EXPECT_TRUE(stage.Ask(Accept{Lane::kPilot, Taker(6), 1, true, 0, 0, 0, {}}).accepted);
   const auto third = stage.Ask(PrepareOfP(1, Taker(9)));
-  EXPECT_TRUE(third.record.no_op);
+  EXPECT_TRUE(third.record.no_op) << Unsafe(Safety::kOneValue);
   EXPECT_EQ(third.record.promised, Taker(6));
-  EXPECT_EQ(third.record.witness, 1);
+  EXPECT_EQ(third.record.witness, 1) << Unsafe(Safety::kOneValue);
 }
 
 GRADED_TEST(CopilotVotes, AnAcceptPromises, "5b", 1,
             "A replica that has accepted a value refuses lower ballots, for promises as well.") {
   Stage stage(529);
   EXPECT_TRUE(stage.Ask(AcceptOfP(1, 0, Taker(6))).accepted);
-  EXPECT_FALSE(stage.Ask(PrepareOfP(1, Taker(4))).promised);
-  EXPECT_FALSE(stage.Ask(AcceptOfP(1, 2, Taker(4))).accepted);
+  EXPECT_FALSE(stage.Ask(PrepareOfP(1, Taker(4))).promised) << Unsafe(Safety::kOneValue);
+  EXPECT_FALSE(stage.Ask(AcceptOfP(1, 2, Taker(4))).accepted) << Unsafe(Safety::kOneValue);
 }
 
 GRADED_TEST(CopilotVotes, AnAcceptReplacesTheCommands, "5b", 1,
@@ -161,7 +176,8 @@ GRADED_TEST(CopilotVotes, AnAcceptReplacesTheCommands, "5b", 1,
   Accept other = AcceptOfP(1, 0, Taker(6));
   other.commands = CommandNumber(7);
   EXPECT_TRUE(stage.Ask(other).accepted);
-  EXPECT_EQ(stage.Ask(PrepareOfP(1, Taker(9))).commands, CommandNumber(7));
+  EXPECT_EQ(stage.Ask(PrepareOfP(1, Taker(9))).commands, CommandNumber(7))
+      << Unsafe(Safety::kOneValue);
 }
 
 // Its heartbeats are lost, and its proposals come.

@@ -6,6 +6,7 @@
 
 #include "stage.h"
 #include "testkit/environment.h"
+#include "testkit/safety.h"
 
 namespace depfast::saucr {
 namespace {
@@ -69,7 +70,8 @@ void ExpectFastQuorum(int replicas, std::uint64_t seed) {
   for (int i = 0; i < 3; ++i) world.SubmitOne();
   world.cluster.RunFor(500ms);
   EXPECT_EQ(world.acknowledged(), acknowledged)
-      << quorums.fast() - 1 << " memories are no quorum, and no disk has written anything";
+      << Unsafe(Safety::kAcknowledgedIsKept) << quorums.fast() - 1
+      << " memories are no quorum, and no disk has written anything";
   world.cluster.End(hang);
   EXPECT_TRUE(world.Commit(5, 10s)) << "a majority is up, and its disks write again";
 }
@@ -98,8 +100,9 @@ GRADED_TEST(Commit, TheLeadersOwnPartCounts, "6a", 2,
   world.cluster.Begin(faults::FsDelay({world.Leader()}, kDelay));
   world.cluster.RunFor(10ms);
   for (int i = 0; i < 5; ++i) {
-    EXPECT_GE(world.SlowestOf(1), kDelay);
-    EXPECT_TRUE(world.HasOnDisk(world.Leader(), world.LastCommitted()));
+    EXPECT_GE(world.SlowestOf(1), kDelay) << Unsafe(Safety::kDurablePromise);
+    EXPECT_TRUE(world.HasOnDisk(world.Leader(), world.LastCommitted()))
+        << Unsafe(Safety::kDurablePromise);
   }
   world.cluster.Begin(faults::FsDelay(world.Others(kNobody), 130ms));
   EXPECT_LT(world.SlowestOf(1), 1s) << "the disks are later than a round waits";
@@ -110,6 +113,7 @@ void ExpectOnTheDisk(Stage& stage, const AppendEntries& request, EntryId last) {
   const auto reply = stage.Ask(0, request);
   ASSERT_TRUE(reply && reply->success);
   EXPECT_TRUE(stage.HasOnDisk(0, last) || !stage.SaysAllIsThere(0))
+      << Unsafe(Safety::kDurablePromise)
       << "a crash would lose the entry, and the disk would not tell";
 }
 

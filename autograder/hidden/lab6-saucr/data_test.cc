@@ -10,6 +10,7 @@
 #include "stage.h"
 #include "testkit/environment.h"
 #include "testkit/history.h"
+#include "testkit/safety.h"
 #include "testkit/some.h"
 
 namespace depfast::saucr {
@@ -75,14 +76,14 @@ void WaitForReplica3(std::uint64_t seed, std::vector<PeerId> group, bool is_chos
   const Duration asked = LongestSearch(questions);
   EXPECT_GE(asked, kLleRetry) << "no leader asks again for its data";
   EXPECT_LE(asked, kElectionTimeoutMax) << "a leader without data does not give its term up";
-  EXPECT_TRUE(std::ranges::all_of(testkit::Some(messages.all()), [](const auto& each) {
-    return each.request.beat;
-  })) << "a leader without data sends more than beats";
-  EXPECT_EQ(world.LastCommitted(), EntryId());
+  EXPECT_TRUE(std::ranges::all_of(testkit::Some(messages.all()),
+                                  [](const auto& each) { return each.request.beat; }))
+      << Unsafe(Safety::kAcknowledgedIsKept) << "a leader without data sends more than beats";
+  EXPECT_EQ(world.LastCommitted(), EntryId()) << Unsafe(Safety::kAcknowledgedIsKept);
   group.push_back(3);
   world.Connect(group);
   EXPECT_NE(world.WaitForProposer(), kNobody) << "replica 3 has the data";
-  EXPECT_TRUE(HasCommitted(world, "entry 3 of term 1"));
+  EXPECT_TRUE(HasCommitted(world, "entry 3 of term 1")) << Unsafe(Safety::kAcknowledgedIsKept);
   EXPECT_TRUE(world.ServesAgain());
 }
 
@@ -110,7 +111,7 @@ void SearchInVain(std::uint64_t seed) {
   stage.cluster.RunFor(kTime);
   EXPECT_GT(questions.all().size(), 0U);
   EXPECT_LE(questions.all().size(), 4 * (kTime / 5ms)) << "leaders ask without a pause";
-  EXPECT_EQ(stage.LastCommitted(), EntryId());
+  EXPECT_EQ(stage.LastCommitted(), EntryId()) << Unsafe(Safety::kAcknowledgedIsKept);
 }
 
 GRADED_TEST(Data, NotFromTheIncomplete, "6c", 2,
@@ -128,7 +129,7 @@ void TakeALog(std::uint64_t seed) {
   stage.cluster.Begin(faults::LinkSlow({3}, {0, 1, 2}, 10ms));
   ASSERT_NO_FATAL_FAILURE(LeadWithoutCampaignsOf(3, 0, {1, 3}, stage));
   EXPECT_NE(stage.WaitForProposer(), kNobody);
-  EXPECT_TRUE(HasCommitted(stage, "entry 3 of term 1"));
+  EXPECT_TRUE(HasCommitted(stage, "entry 3 of term 1")) << Unsafe(Safety::kAcknowledgedIsKept);
   EXPECT_TRUE(stage.ServesAgain());
 }
 
@@ -186,7 +187,7 @@ void GiveUp(int replicas, std::uint64_t seed, const std::vector<PeerId>& minorit
   EXPECT_EQ(world.WaitForProposer(), 0) << "its LLE is ahead of all logs";
   EXPECT_EQ(world.LleOf(0).index, 2U) << "a minority of whole logs ends there";
   EXPECT_TRUE(world.Commit(5)) << "nobody has the lost entry, and nobody ever committed it";
-  EXPECT_TRUE(HasCommitted(world, "entry 2 of term 1"));
+  EXPECT_TRUE(HasCommitted(world, "entry 2 of term 1")) << Unsafe(Safety::kAcknowledgedIsKept);
   EXPECT_FALSE(HasCommitted(world, "entry 3 of term 1"));
   EXPECT_TRUE(world.ServesAgain());
 }
@@ -222,11 +223,13 @@ GRADED_TEST(Data, EndsOlderTerms, "6c", 2,
   ASSERT_TRUE(stage.Ask(0, stage.Message(1, {}, {1}, Mode::kFast)));
   const auto told = stage.Ask(0, FetchLog{2, 2, 0, 0});
   ASSERT_TRUE(told);
-  EXPECT_EQ(told->term, 2U);
+  EXPECT_EQ(told->term, 2U) << Unsafe(Safety::kDurablePromise);
   EXPECT_EQ(told->last.index, 1U);
-  EXPECT_EQ(stage.checker.disk(0).wal().hard_state.term, 2U) << "on its disk";
+  EXPECT_EQ(stage.checker.disk(0).wal().hard_state.term, 2U)
+      << Unsafe(Safety::kDurablePromise) << "on its disk";
   const auto late = stage.Ask(0, stage.Message(1, {1, 1}, {1}, Mode::kFast));
-  EXPECT_FALSE(late && late->success) << "an entry of term 1";
+  EXPECT_FALSE(late && late->success)
+      << Unsafe(Safety::kAcknowledgedIsKept) << "an entry of term 1";
 }
 
 // W17.
@@ -237,7 +240,8 @@ GRADED_TEST(Data, AFlushBeforeItIsWhole, "6c", 2,
     stage.TakeThree({0, 1}, {0, 1, 2});
     for (int crash = 0; crash < 3; ++crash) {
       ASSERT_TRUE(stage.CrashAndRecover({0}, {0, 1})) << "start " << crash + 1;
-      EXPECT_EQ(stage.LleOf(0).index, 3U) << "at start " << crash + 1;
+      EXPECT_EQ(stage.LleOf(0).index, 3U)
+          << Unsafe(Safety::kAcknowledgedIsKept) << "at start " << crash + 1;
       if (by_silence) {
         ASSERT_TRUE(stage.Ask(0, stage.Message(1, {1, 1}, {1}, Mode::kFast)));
         stage.cluster.RunFor(kSilence + 20ms);
@@ -246,7 +250,8 @@ GRADED_TEST(Data, AFlushBeforeItIsWhole, "6c", 2,
         ASSERT_TRUE(stage.Ask(0, stage.Message(1, {1, 1}, {}, Mode::kSlow)));
         stage.cluster.RunFor(5ms);
       }
-      EXPECT_FALSE(stage.SaysAllIsThere(0)) << "it lacks (1,3)";
+      EXPECT_FALSE(stage.SaysAllIsThere(0))
+          << Unsafe(Safety::kAcknowledgedIsKept) << "it lacks (1,3)";
     }
   }
 }

@@ -3,6 +3,7 @@
 
 #include "stage.h"
 #include "testkit/environment.h"
+#include "testkit/safety.h"
 
 namespace depfast::saucr {
 namespace {
@@ -31,6 +32,7 @@ bool AsksTheLateOne(std::uint64_t number) {
   if (!world.cluster.RunUntil([&] { return world.HasRecovered(crashes); }, 12ms)) return false;
   world.cluster.RunFor(50ms);
   EXPECT_EQ(world.LastCommitted(), before)
+      << Unsafe(Safety::kAcknowledgedIsKept)
       << "the memory of one of three is gone, and one disk has the entry at most";
   EXPECT_TRUE(world.ServesAgain());
   return true;
@@ -56,13 +58,15 @@ GRADED_TEST(Lives, AreDurableBeforeTheAnswer, "6c", 2,
     stage.Send(0, LleQuery{life, lives});
     const auto answer = stage.Ask(0, LleQuery{life, lives});
     ASSERT_TRUE(answer && answer->recovered && answer->lives.size() == 3);
-    EXPECT_GE(answer->lives[1], life) << "the answer does not name it";
-    EXPECT_GE(stage.checker.disk(0).LifeOf(1), life) << "its disk does not have it";
+    EXPECT_GE(answer->lives[1], life)
+        << Unsafe(Safety::kAcknowledgedIsKept) << "the answer does not name it";
+    EXPECT_GE(stage.checker.disk(0).LifeOf(1), life)
+        << Unsafe(Safety::kDurablePromise) << "its disk does not have it";
     stage.CrashAndStart(0);
     stage.cluster.RunFor(50ms);
     const auto later = stage.Ask(0, LleQuery{1, Lives(3)});
     ASSERT_TRUE(later && later->lives.size() == 3);
-    EXPECT_GE(later->lives[1], life) << "it has forgotten it";
+    EXPECT_GE(later->lives[1], life) << Unsafe(Safety::kDurablePromise) << "it has forgotten it";
   }
 }
 

@@ -7,6 +7,7 @@
 #include "depfast/host/random.h"
 #include "stage.h"
 #include "testkit/environment.h"
+#include "testkit/safety.h"
 #include "testkit/some.h"
 
 namespace depfast::saucr {
@@ -39,6 +40,7 @@ GRADED_TEST(
     ASSERT_TRUE(answer && answer->map.size() == 3);
     for (std::size_t of = 0; of < 3; ++of) {
       most[of] = std::max(most[of], told[of]);
+      EXPECT_GE(answer->map[of].index, most[of].index) << Unsafe(Safety::kAcknowledgedIsKept);
       EXPECT_EQ(answer->map[of].index, most[of].index) << "the largest, after message " << i;
     }
   }
@@ -67,6 +69,7 @@ GRADED_TEST(Maps, AnAbsentReplicaKeepsItsValue, "6b", 1,
       if (from != world.Leader() || request.entries.empty()) continue;
       ++rounds;
       EXPECT_NE(to, next) << "a round goes to those that it names";
+      EXPECT_GE(ValueOf(request.map, next), had) << Unsafe(Safety::kAcknowledgedIsKept);
       EXPECT_EQ(ValueOf(request.map, next).index, had.index)
           << "of replica " << next << ", which has had this entry, and is out of rounds";
       EXPECT_EQ(ValueOf(request.map, from).index, request.Last()) << "of the leader";
@@ -124,12 +127,14 @@ GRADED_TEST(Maps, OnlyTheNamedCount, "6b", 2,
   ASSERT_TRUE(world.cluster.RunUntil(has_it_by_catch_up, 150ms));
   world.cluster.RunFor(5ms);
   EXPECT_LT(world.LastCommitted(), entry)
+      << Unsafe(Safety::kAcknowledgedIsKept)
       << "three of the replicas that its round has named have acknowledged it";
   // The next round names it, and nobody hears its answer to that for a while.
   world.cluster.Begin(faults::LinkSlow({away}, {world.Leader()}, 10ms));
   world.SubmitOne();
   world.cluster.RunFor(8ms);
-  EXPECT_LT(world.LastCommitted(), entry) << "its answer to the next round has not arrived";
+  EXPECT_LT(world.LastCommitted(), entry)
+      << Unsafe(Safety::kAcknowledgedIsKept) << "its answer to the next round has not arrived";
   EXPECT_TRUE(world.ServesAgain());
 }
 
@@ -150,16 +155,17 @@ GRADED_TEST(Maps, ALateAnswerOfASuspect, "6b", 1,
   world.SubmitOne();
   world.cluster.RunFor(42ms);
   EXPECT_EQ(world.checker.claims(leader).mode, Mode::kSlow) << "three of five answer in time";
-  EXPECT_LT(world.LastCommitted(), entry);
+  EXPECT_LT(world.LastCommitted(), entry) << Unsafe(Safety::kAcknowledgedIsKept);
   EXPECT_TRUE(world.cluster.RunUntil([&] { return world.LastCommitted() >= entry; }, 20ms))
       << "four replicas have acknowledged it, and all of them are named";
   world.cluster.RunFor(60ms);
   for (const auto& [from, to, when, request] : sent.all()) {
     if (from != leader) continue;
     EXPECT_GE(ValueOf(request.map, suspect).index, request.beat ? entry.index - 1 : entry.index)
-        << "of the suspect";
+        << Unsafe(Safety::kAcknowledgedIsKept) << "of the suspect";
   }
-  EXPECT_GE(ValueOf(sent.all().back().request.map, suspect).index, entry.index);
+  EXPECT_GE(ValueOf(sent.all().back().request.map, suspect).index, entry.index)
+      << Unsafe(Safety::kAcknowledgedIsKept);
   EXPECT_TRUE(world.ServesAgain());
 }
 

@@ -8,6 +8,7 @@
 #include "rule_model.h"
 #include "stage.h"
 #include "testkit/environment.h"
+#include "testkit/safety.h"
 
 namespace depfast::saucr {
 namespace {
@@ -165,7 +166,8 @@ class AnyLives {
       on_disk.push_back(log.TermAt(index));
     }
     if (model_.IsOnDisk()) {
-      EXPECT_EQ(on_disk, model_.log()) << "its disk lacks entries" << steps_;
+      EXPECT_EQ(on_disk, model_.log())
+          << Unsafe(Safety::kDurablePromise) << "its disk lacks entries" << steps_;
     }
     model_.Start(on_disk, std::max(told_, LastOfTerms(on_disk)));
     Ask(stage_.Beat(term_, Mode::kFast));
@@ -196,7 +198,9 @@ class AnyLives {
   void ExpectTheMarkers() {
     const Markers& on_disk = stage_.MarkersOf(0);
     const Markers& right = model_.markers();
-    EXPECT_TRUE(on_disk == right) << "its disk says F " << InWords(on_disk.fast_switch) << " and D "
+    const bool hides_a_loss = model::IsOnDisk(on_disk) && !model::IsOnDisk(right);
+    EXPECT_TRUE(on_disk == right) << (hides_a_loss ? Unsafe(Safety::kAcknowledgedIsKept) : "")
+                                  << "its disk says F " << InWords(on_disk.fast_switch) << " and D "
                                   << InWords(on_disk.latest_on_disk) << ", not F "
                                   << InWords(right.fast_switch) << " and D "
                                   << InWords(right.latest_on_disk) << steps_;
@@ -255,7 +259,8 @@ GRADED_TEST(Markers, BehindTheEntries, "6b", 2,
       if (kind != WalRecord::kLatestOnDisk) return;
       ++markers;
       const bool has = wal.log.Knows(marker.index) && wal.log.TermAt(marker.index) == marker.term;
-      EXPECT_TRUE(has) << "replica " << id << " writes latest-on-disk-entry " << InWords(marker)
+      EXPECT_TRUE(has) << Unsafe(Safety::kDurablePromise) << "replica " << id
+                       << " writes latest-on-disk-entry " << InWords(marker)
                        << " before that entry: a crash between them loses it";
     });
   }
@@ -271,8 +276,10 @@ GRADED_TEST(Markers, AnOlderTermsEntries, "6b", 1,
   const auto reply = stage.Ask(0, stage.Message(2, {}, {2}, Mode::kFast));
   ASSERT_TRUE(reply && reply->success);
   stage.CrashAndStart(0);
-  EXPECT_TRUE(stage.IsRecovering(0)) << "it has acknowledged (2,1), and its disk has (1,3)";
-  EXPECT_FALSE(stage.WouldVoteFor(0, {1, 3})) << "for a log without (2,1)";
+  EXPECT_TRUE(stage.IsRecovering(0))
+      << Unsafe(Safety::kAcknowledgedIsKept) << "it has acknowledged (2,1), and its disk has (1,3)";
+  EXPECT_FALSE(stage.WouldVoteFor(0, {1, 3}))
+      << Unsafe(Safety::kAcknowledgedIsKept) << "for a log without (2,1)";
 }
 
 GRADED_TEST(Markers, AFlushNamesWhatItBegan, "6b", 2,
@@ -286,11 +293,13 @@ GRADED_TEST(Markers, AFlushNamesWhatItBegan, "6b", 2,
   const auto reply = stage.Ask(0, stage.Message(1, {1, 1}, {1, 1}, Mode::kFast));
   ASSERT_TRUE(reply && reply->success);
   const auto& [fast_switch, latest_on_disk] = stage.MarkersOf(0);
-  EXPECT_EQ(InWords(fast_switch), "(1,2)") << "the first entry that came during the flush";
-  EXPECT_EQ(InWords(latest_on_disk), "(1,1)") << "the log's last entry as the flush began";
+  EXPECT_EQ(InWords(fast_switch), "(1,2)")
+      << Unsafe(Safety::kAcknowledgedIsKept) << "the first entry that came during the flush";
+  EXPECT_EQ(InWords(latest_on_disk), "(1,1)")
+      << Unsafe(Safety::kAcknowledgedIsKept) << "the log's last entry as the flush began";
   stage.CrashAndStart(0);
   EXPECT_TRUE(stage.cluster.RunUntil([&] { return stage.IsRecovering(0); }, 200ms))
-      << "it has acknowledged (1,3) from its memory";
+      << Unsafe(Safety::kAcknowledgedIsKept) << "it has acknowledged (1,3) from its memory";
 }
 
 GRADED_TEST(Markers, SurviveCompaction, "6b", 1,
@@ -312,8 +321,10 @@ GRADED_TEST(Markers, SurviveCompaction, "6b", 1,
   for (PeerId id = 0; id < 3; ++id) {
     const WalState& wal = world.checker.disk(id).wal();
     EXPECT_TRUE(wal.markers == before[static_cast<std::size_t>(id)].markers)
-        << "replica " << id << "'s log file has other markers than before";
-    EXPECT_EQ(wal.map, before[static_cast<std::size_t>(id)].map) << "of replica " << id;
+        << Unsafe(Safety::kDurablePromise) << "replica " << id
+        << "'s log file has other markers than before";
+    EXPECT_EQ(wal.map, before[static_cast<std::size_t>(id)].map)
+        << Unsafe(Safety::kDurablePromise) << "of replica " << id;
   }
   const PeerId lost = world.Followers().front();
   world.cluster.Crash(lost);
@@ -329,15 +340,16 @@ GRADED_TEST(Durability, VotesAndTermsAlways, "6b", 1,
     const auto vote = stage.Ask(0, RequestVote{term, 2, {1, 5}, /*pre_vote=*/false});
     ASSERT_TRUE(vote && vote->granted);
     const HardState& on_disk = stage.checker.disk(0).wal().hard_state;
-    EXPECT_EQ(on_disk.term, term);
-    EXPECT_EQ(on_disk.voted_for, 2);
+    EXPECT_EQ(on_disk.term, term) << Unsafe(Safety::kDurablePromise);
+    EXPECT_EQ(on_disk.voted_for, 2) << Unsafe(Safety::kDurablePromise);
     const auto second = stage.Ask(0, RequestVote{term, 1, {1, 5}, /*pre_vote=*/false});
-    EXPECT_FALSE(second && second->granted) << "it votes for a second candidate of a term";
+    EXPECT_FALSE(second && second->granted)
+        << Unsafe(Safety::kOneVote) << "it votes for a second candidate of a term";
     // The second message of a term comes while the first one's is on its way to the disk.
     stage.Send(0, stage.Beat(++term, Mode::kFast));
     const auto beat = stage.Ask(0, stage.Beat(term, Mode::kFast));
     ASSERT_TRUE(beat && beat->success);
-    EXPECT_EQ(stage.checker.disk(0).wal().hard_state.term, term);
+    EXPECT_EQ(stage.checker.disk(0).wal().hard_state.term, term) << Unsafe(Safety::kDurablePromise);
   }
 
   SaucrWorld world({.replicas = 5, .seed = 736});

@@ -5,6 +5,7 @@
 
 #include "stage.h"
 #include "testkit/environment.h"
+#include "testkit/safety.h"
 #include "testkit/some.h"
 
 namespace depfast::saucr {
@@ -25,7 +26,7 @@ void StayLost(int replicas, std::uint64_t seed, std::size_t lost, std::size_t gr
   world.cluster.RunFor(400ms);
   for (const PeerId id : testkit::Some(cut_off)) {
     EXPECT_EQ(world.checker.claims(id).recovery, Recovery::kRecovering)
-        << "replica " << id << " has too few answers";
+        << Unsafe(Safety::kAcknowledgedIsKept) << "replica " << id << " has too few answers";
   }
   EXPECT_TRUE(world.ServesAgain());
   EXPECT_TRUE(world.WaitForMode(Mode::kFast));
@@ -68,8 +69,10 @@ GRADED_TEST(Lle, TheOwnDiskCounts, "6c", 1,
   ASSERT_TRUE(stage.Ask(0, stage.Message(1, {}, {1}, Mode::kSlow)));
   ASSERT_TRUE(stage.Ask(0, stage.Message(1, {1, 1}, {1}, Mode::kFast)));
   ASSERT_TRUE(stage.CrashAndRecover({0}, {0, 1}));
-  EXPECT_GE(stage.LleOf(0), (EntryId{1, 1})) << "the entry is on its disk";
-  EXPECT_FALSE(stage.WouldVoteFor(0, {})) << "for a log without the entry";
+  EXPECT_GE(stage.LleOf(0), (EntryId{1, 1}))
+      << Unsafe(Safety::kAcknowledgedIsKept) << "the entry is on its disk";
+  EXPECT_FALSE(stage.WouldVoteFor(0, {}))
+      << Unsafe(Safety::kAcknowledgedIsKept) << "for a log without the entry";
   const auto reply = stage.Ask(0, stage.Message(1, {1, 1}, {1, 1}, Mode::kFast));
   EXPECT_TRUE(reply && reply->success) << "it has the entry before these";
 }
@@ -80,7 +83,8 @@ void LoseTheEnd(Stage& stage) {
   stage.TakeThree({0, 1}, {0, 1, 2});
   ASSERT_TRUE(stage.Ask(1, LleQuery{1, {0, 0, 1}}));
   ASSERT_TRUE(stage.CrashAndRecover({0}, {0, 1})) << "one of two others has answered";
-  EXPECT_EQ(stage.LleOf(0).index, 3U) << "replica 1's map names it with (1,3)";
+  EXPECT_EQ(stage.LleOf(0).index, 3U)
+      << Unsafe(Safety::kAcknowledgedIsKept) << "replica 1's map names it with (1,3)";
 }
 
 GRADED_TEST(Lle, ARecoveredReplicaPassesTheMapOn, "6c", 2,
@@ -90,10 +94,13 @@ GRADED_TEST(Lle, ARecoveredReplicaPassesTheMapOn, "6c", 2,
   ASSERT_NO_FATAL_FAILURE(LoseTheEnd(stage));
   const auto answer = stage.Ask(0, LleQuery{1, stage.NoLives()});
   ASSERT_TRUE(answer && answer->lives.size() == 3);
-  EXPECT_EQ(answer->last, (EntryId{1, 1})) << "the last entry of its log";
-  EXPECT_EQ(answer->lives[2], 1U) << "replica 1 told it of replica 2's life";
+  EXPECT_EQ(answer->last, (EntryId{1, 1}))
+      << Unsafe(Safety::kAcknowledgedIsKept) << "the last entry of its log";
+  EXPECT_EQ(answer->lives[2], 1U) << Unsafe(Safety::kAcknowledgedIsKept)
+                                  << "replica 1 told it of replica 2's life";
   ASSERT_TRUE(stage.CrashAndRecover({1}, {0, 1})) << "replica 0 knows its own LLE";
-  EXPECT_EQ(stage.LleOf(1).index, 3U) << "replica 0 was told that 1 has (1,3)";
+  EXPECT_EQ(stage.LleOf(1).index, 3U)
+      << Unsafe(Safety::kAcknowledgedIsKept) << "replica 0 was told that 1 has (1,3)";
 }
 
 GRADED_TEST(Votes, ByTheRecoveredLle, "6c", 2,
@@ -104,14 +111,17 @@ GRADED_TEST(Votes, ByTheRecoveredLle, "6c", 2,
   stage.cluster.RunFor(kElectionTimeoutMin);  // no leader is alive
   std::uint64_t term = 1;
   for (const EntryId behind : {EntryId{}, EntryId{1, 1}, EntryId{1, 2}}) {
-    EXPECT_FALSE(stage.WouldVoteFor(0, behind)) << "index " << behind.index;
+    EXPECT_FALSE(stage.WouldVoteFor(0, behind))
+        << Unsafe(Safety::kAcknowledgedIsKept) << "index " << behind.index;
     const auto vote = stage.Ask(0, RequestVote{++term, 2, behind, /*pre_vote=*/false});
-    EXPECT_FALSE(vote && vote->granted) << "index " << behind.index;
+    EXPECT_FALSE(vote && vote->granted)
+        << Unsafe(Safety::kAcknowledgedIsKept) << "index " << behind.index;
   }
   EXPECT_TRUE(stage.WouldVoteFor(0, {1, 3}));
   const auto vote = stage.Ask(0, RequestVote{++term, 2, {1, 3}, /*pre_vote=*/false});
   ASSERT_TRUE(vote && vote->granted);
-  EXPECT_EQ(vote->map, stage.MapOf({0, 1, 2}, {1, 3})) << "of the vote";
+  EXPECT_EQ(vote->map, stage.MapOf({0, 1, 2}, {1, 3}))
+      << Unsafe(Safety::kAcknowledgedIsKept) << "of the vote";
 }
 
 // Replica 0 is ahead. It, or its voter, knows more of replica 2.
@@ -128,7 +138,8 @@ void LeadWithMaps(std::uint64_t seed, EntryIndex leaders, EntryIndex voters) {
       << "a leader says nothing";
   for (const auto& [from, to, when, request] : sent.all()) {
     EXPECT_EQ(request.map[2].index, 2U)
-        << "of replica 2. The leader's map says " << leaders << ", its voter's " << voters;
+        << Unsafe(Safety::kAcknowledgedIsKept) << "of replica 2. The leader's map says " << leaders
+        << ", its voter's " << voters;
   }
   EXPECT_TRUE(stage.ServesAgain());
 }

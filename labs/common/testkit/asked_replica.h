@@ -26,15 +26,15 @@ class AskedReplica {
     cluster_.Start();
     cluster_.RunFor(10ms);  // the replicas have made a step
   }
-  // Adds a death, or a question without an answer, to the report of a test.
+  // Adds a death to the report of a test.
   ~AskedReplica() {
-    if (!cluster_.first_death().empty()) ADD_FAILURE() << cluster_.first_death();
-    if (!has_answers_) ADD_FAILURE() << "a replica does not answer a question to its rules";
+    const std::string& death = cluster_.first_death();
+    if (has_answers_ && !death.empty()) ADD_FAILURE() << death;
   }
   AskedReplica(const AskedReplica&) = delete;
   AskedReplica& operator=(const AskedReplica&) = delete;
 
-  // The answer to a question that was asked before is remembered.
+  // The answer to a question that was asked before is remembered. Fails the test if there is none.
   template <typename Question>
   typename Question::Reply Ask(const Question& question) {
     using Answer = typename Question::Reply;
@@ -53,6 +53,11 @@ class AskedReplica {
                  [answered](const std::optional<Answer>& answer) { *answered = {true, answer}; });
     cluster_.RunUntil([&] { return answered->is_over || !cluster_.first_death().empty(); }, 2s);
     has_answers_ = answered->answer.has_value();
+    if (!has_answers_) {
+      const std::string& death = cluster_.first_death();
+      ADD_FAILURE() << (death.empty() ? "a replica does not answer a question to its rules"
+                                      : death);
+    }
     known->second = answered->answer.value_or(Answer());
     return std::any_cast<const Answer&>(known->second);
   }

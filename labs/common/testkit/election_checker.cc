@@ -23,7 +23,7 @@ ElectionChecker::ElectionChecker(const sim::GroupView& group, Duration timeout_m
 void ElectionChecker::OnRestart(PeerId replica, Time now, std::uint64_t disk_term) {
   terms_begun_ = std::max(terms_begun_, disk_term);
   Replica fresh;
-  fresh.said_term = std::max(At(replica).said_term, disk_term);
+  fresh.said_term = fresh.promised_term = std::max(At(replica).promised_term, disk_term);
   fresh.told_term = std::max(At(replica).told_term, disk_term);
   fresh.step = now;
   fresh.waits_since = now;
@@ -81,7 +81,7 @@ void ElectionChecker::OnTerm(PeerId replica, std::uint64_t term, bool campaigns)
   terms_begun_ = std::max(terms_begun_, term);
 }
 
-void ElectionChecker::OnMessage(PeerId replica, std::uint64_t term, bool campaigns) {
+void ElectionChecker::OnMessage(PeerId replica, std::uint64_t term, bool campaigns, bool promises) {
   OnTerm(replica, term, campaigns);
   std::uint64_t& said = At(replica).said_term;
   if (term < said) {
@@ -91,6 +91,7 @@ void ElectionChecker::OnMessage(PeerId replica, std::uint64_t term, bool campaig
              {});
   }
   said = std::max(said, term);
+  if (promises) At(replica).promised_term = said;
 }
 
 void ElectionChecker::OnRole(PeerId replica, std::uint64_t term, ElectionRole role) {

@@ -91,7 +91,8 @@ class ElectionChecker {
   // --- what a replica says ---
 
   // It sends a message of its own term. `campaigns`: as a candidate, which may begin the term.
-  void OnMessage(PeerId replica, std::uint64_t term, bool campaigns = false);
+  // `promises`: more than that it has heard of the term, which a crash may make it forget.
+  void OnMessage(PeerId replica, std::uint64_t term, bool campaigns = false, bool promises = true);
   void OnRole(PeerId replica, std::uint64_t term, ElectionRole role);
   // It leads `term`, by a message or a claim. Returns whether that is the term's first one.
   bool OnLeads(PeerId replica, std::uint64_t term, Time now);
@@ -110,6 +111,7 @@ class ElectionChecker {
     std::uint64_t term = 0;
     ElectionRole role = ElectionRole::kFollower;
     std::uint64_t said_term = 0;       // the highest in a message, or on its disk at a start
+    std::uint64_t promised_term = 0;   // the highest that a crash must leave
     std::uint64_t told_term = 0;       // the highest that it has claimed, or was told of
     std::optional<Time> leader_heard;  // of the leader of told_term
     std::uint64_t licence = 0;         // see OnAskedToCampaign; 0: none

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "leader_log_checker.h"
+#include "testkit/safety.h"
 
 namespace depfast {
 
@@ -67,6 +68,7 @@ testing::AssertionResult SubmitWorld::AllInvariantsHold() const {
         one_leader != nullptr ? one_leader->TimesApplied(command) : log().HasApplied(command);
     if (times == 1) continue;
     return testing::AssertionFailure()
+           << Unsafe(times == 0 ? Safety::kAcknowledgedIsKept : Safety::kOnce)
            << "a command that was acknowledged once has been applied " << times << " times";
   }
   return testing::AssertionSuccess();

@@ -177,7 +177,9 @@ class RaftChecker : public sim::Observer, public LeaderLogChecker, public Violat
   void OnAppendReply(PeerId replica, const Request& asked, const AppendEntriesReply& reply);
   void OnSentInstallSnapshot(PeerId replica, const InstallSnapshot& request);
   void OnInstallReply(PeerId replica, const Request& asked, const InstallSnapshotReply& reply);
-  void RequireTermOnDisk(PeerId replica, std::uint64_t term, const char* message);
+  // `promises`: whether the message says more than that the replica has heard of the term.
+  void RequireTermOnDisk(PeerId replica, std::uint64_t term, const char* message,
+                         bool promises = true);
   void RecordLeader(PeerId replica, std::uint64_t term);
   void RecordReceivedEntries(PeerId replica, const AppendEntries& request);
   Entry& RecordEntry(std::uint64_t index, const LogEntry& entry, std::uint64_t prev_term,

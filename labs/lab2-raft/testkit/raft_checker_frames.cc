@@ -145,12 +145,13 @@ void RaftChecker::OnInstallReply(PeerId replica, const Request& asked,
   }
 }
 
-void RaftChecker::RequireTermOnDisk(PeerId replica, std::uint64_t term, const char* message) {
+void RaftChecker::RequireTermOnDisk(PeerId replica, std::uint64_t term, const char* message,
+                                    bool promises) {
   const std::uint64_t on_disk = replicas_[Index(replica)].disk.wal.hard_state.term;
   if (disk_required_ && on_disk < term) {
-    Violate(Invariant::kDurability, Name(replica) + " sends " + message + " of term " +
-                                        std::to_string(term) + " while its disk says term " +
-                                        std::to_string(on_disk));
+    Violate(promises ? Invariant::kDurability : Invariant::kToldTermIsDurable,
+            Name(replica) + " sends " + message + " of term " + std::to_string(term) +
+                " while its disk says term " + std::to_string(on_disk));
   }
 }
 
@@ -166,8 +167,9 @@ bool RaftChecker::Disk::IsAheadOf(const RequestVote& candidate) const {
 }
 
 void RaftChecker::OnVoteReply(PeerId replica, const Request& asked, const RequestVoteReply& reply) {
-  elections_.OnMessage(replica, reply.term);
-  RequireTermOnDisk(replica, reply.term, "a RequestVote reply");
+  const bool promises = reply.granted && !asked.vote_request.pre_vote;
+  elections_.OnMessage(replica, reply.term, /*campaigns=*/false, promises);
+  RequireTermOnDisk(replica, reply.term, "a RequestVote reply", promises);
   elections_.OnVoteReply(replica, asked.vote, reply.granted);
   const RequestVote& request = asked.vote_request;
   if (request.pre_vote || !reply.granted) return;
@@ -246,8 +248,8 @@ void RaftChecker::RecordLeaderEntry(PeerId leader, std::uint64_t term, std::uint
 
 void RaftChecker::OnAppendReply(PeerId replica, const Request& asked,
                                 const AppendEntriesReply& reply) {
-  elections_.OnMessage(replica, reply.term);
-  RequireTermOnDisk(replica, reply.term, "an AppendEntries reply");
+  elections_.OnMessage(replica, reply.term, /*campaigns=*/false, reply.success);
+  RequireTermOnDisk(replica, reply.term, "an AppendEntries reply", reply.success);
   const Claims& claims = replicas_[Index(replica)].claims;
   if (reply.success && claims.term == reply.term && claims.role != Role::kFollower) {
     Violate(Invariant::kLeaderIsKept, Name(replica) + " takes entries of the leader of term " +

@@ -8,6 +8,7 @@ bool IsSafety(Invariant invariant) {
     case Invariant::kCampaignHasPreVotes:
     case Invariant::kLeaderIsKept:
     case Invariant::kElectionTimeoutPassed:
+    case Invariant::kToldTermIsDurable:
       return false;
     default:
       return true;
@@ -26,6 +27,7 @@ int RuleOf(Invariant invariant) {
     case Invariant::kDurability:
     case Invariant::kMonotonicTerm:
     case Invariant::kOneVotePerTerm:
+    case Invariant::kToldTermIsDurable:
       return 4;
     case Invariant::kSnapshotIsTheState:
       return 8;
@@ -48,6 +50,7 @@ const char* ToString(Invariant invariant) {
       "commit needs a majority",  "a snapshot is the state", "a leader commits its own term",
       "a leader has votes",       "election restriction",    "terms begin by a campaign",
       "a campaign has pre-votes", "a live leader is kept",   "an election timeout passes",
+      "a told term is durable",
   };
   return kNames[static_cast<int>(invariant)];
 }

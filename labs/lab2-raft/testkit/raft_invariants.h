@@ -28,6 +28,7 @@ enum class Invariant {
   kLeaderIsKept,           // no replica grants a pre-vote while it knows of a live leader; none
                            // takes the entries of one and stays a candidate
   kElectionTimeoutPassed,  // no replica campaigns before kElectionTimeoutMin without a leader
+  kToldTermIsDurable,      // an answer that grants and takes nothing has a term that is on the disk
 };
 
 // Whether a violation may lose or change data. The others are rules of elections that keep a

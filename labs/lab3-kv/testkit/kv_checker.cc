@@ -8,6 +8,7 @@
 #include "kv_commands.h"
 #include "kv_errors.h"
 #include "linearizability/replies.h"
+#include "testkit/safety.h"
 #include "testkit/violation.h"
 
 namespace depfast::kv {
@@ -182,7 +183,8 @@ void KvChecker::OnEntry(std::uint64_t index, const CommandDigest& entry, Time no
     Violate(now, kOneEntryForAWrite,
             "the entry at index " + std::to_string(index) +
                 " is no command that a client has sent, as EncodeCommand encodes it, and "
-                "that may go into the log");
+                "that may go into the log",
+            std::nullopt);
     return;
   }
   Promise& known = promise->second;
@@ -190,7 +192,8 @@ void KvChecker::OnEntry(std::uint64_t index, const CommandDigest& entry, Time no
     Violate(now, kOneEntryForAWrite,
             "\"" + ToText(known.command) + "\" is executed " + std::to_string(known.applied) +
                 " times, but " + std::to_string(known.asked) + " requests asked for it, and " +
-                std::to_string(known.refused) + " of them were answered TRYAGAIN");
+                std::to_string(known.refused) + " of them were answered TRYAGAIN",
+            Safety::kOnce);
   }
   const Reply reply = model_.Apply(index, known.command);
   if (on_entry_) on_entry_(index, known.command, reply);
@@ -227,7 +230,7 @@ void KvChecker::OnAnswer(PeerId replica, Time now, const sim::SendFrame& sent) {
             "replica " + std::to_string(replica) + " answers " +
                 Short(reply ? kv::ToText(*reply) : "") + " to \"" + ToText(asked.command) +
                 "\", but " + untrue.why,
-            untrue.earlier);
+            untrue.breaks, untrue.earlier);
   }
   if (reply && HasCode(*reply, "TRYAGAIN")) CountRefusal(asked.entry, now);
 }
@@ -241,7 +244,8 @@ void KvChecker::OnAnswerToPassed(PeerId replica, Time now, const Passed& passed,
   Violate(now, reads ? kReadsWriteNothing : kCommandsFollowTheTable,
           "replica " + std::to_string(replica) + " answers " + Short(kv::ToText(reply)) + " to \"" +
               ToText(passed.command) +
-              "\", but it passed the command on, and no other replica has answered so");
+              "\", but it passed the command on, and no other replica has answered so",
+          std::nullopt);
 }
 
 KvChecker::Untrue KvChecker::WhyNot(PeerId replica, const Asked& asked, const Reply& reply) {
@@ -250,16 +254,24 @@ KvChecker::Untrue KvChecker::WhyNot(PeerId replica, const Asked& asked, const Re
   if (HasCode(reply, "UNKNOWN")) {
     return {kErrorsAreHonest, reads ? "a read is known to have changed nothing" : ""};
   }
+  const bool is_error = reply.kind == Reply::Kind::kError;
   if (asked.permitted.empty()) {
-    return {kOneEntryForAWrite, "no replica has executed the command since it came"};
+    return {kOneEntryForAWrite, "no replica has executed the command since it came",
+            is_error ? std::nullopt : Breaks(Safety::kAcknowledgedIsKept)};
   }
   if (!IsOneOf(reply, asked.permitted)) {
+    const int rule = RuleOf(asked.command, reads);
+    const bool is_retry = rule == kSessionsAreExactlyOnce && !is_error &&
+                          asked.permitted.back().kind != Reply::Kind::kError;
+    const Breaks breaks = reads && !is_error ? Breaks(Safety::kReadsSeeAll)
+                          : is_retry         ? Breaks(Safety::kOnce)
+                                             : std::nullopt;
     const std::string which = reads ? "at any moment since it came" : "of its entry";
-    return {RuleOf(asked.command, reads),
-            "the reply " + which + " is " + Short(kv::ToText(asked.permitted.back())),
+    return {rule, "the reply " + which + " is " + Short(kv::ToText(asked.permitted.back())), breaks,
             reads ? DecidedBy(asked.command) : std::vector<testkit::EarlierStep>{}};
   }
-  return {kReadsWriteNothing, reads ? log_.WhyMayNotRead(replica, asked.since) : ""};
+  return {kReadsWriteNothing, reads ? log_.WhyMayNotRead(replica, asked.since) : "",
+          Safety::kReadsSeeAll};
 }
 
 std::vector<testkit::EarlierStep> KvChecker::DecidedBy(const Command& read) const {
@@ -287,13 +299,15 @@ void KvChecker::CountRefusal(const CommandDigest& entry, Time now) {
   ++known.refused;
   if (known.applied + known.refused > known.asked) {
     Violate(now, kErrorsAreHonest,
-            "\"" + ToText(known.command) + "\" is answered TRYAGAIN, and was executed");
+            "\"" + ToText(known.command) + "\" is answered TRYAGAIN, and was executed",
+            Safety::kOnce);
   }
 }
 
-void KvChecker::Violate(Time now, int rule, const std::string& what,
+void KvChecker::Violate(Time now, int rule, const std::string& what, Breaks breaks,
                         std::vector<testkit::EarlierStep> earlier) {
   if (!first_violation_.empty()) return;
+  breaks_ = breaks;
   first_violation_ = testkit::ViolationSentence(
       kName, now, what, "rule " + std::to_string(rule) + " of lab 3's handout");
   history_.AddViolation(now, kName, what, std::move(earlier));

@@ -31,6 +31,7 @@
 #include "log_checker.h"
 #include "sim/simulator.h"
 #include "testkit/history.h"
+#include "testkit/safety.h"
 
 namespace depfast::kv {
 
@@ -45,6 +46,8 @@ class KvChecker : private sim::Observer {
 
   // The first violated rule, as a sentence; empty if there is none.
   const std::string& FirstViolation() const { return first_violation_; }
+  // The property of safety that it breaks, if it breaks one.
+  std::optional<Safety> breaks() const { return breaks_; }
 
   // `on_entry` hears of each entry with a command, and of its reply by the rules. Requires: called
   // before Simulator::Start.
@@ -84,9 +87,11 @@ class KvChecker : private sim::Observer {
     std::size_t refused = 0;
     std::size_t applied = 0;
   };
+  using Breaks = std::optional<Safety>;
   struct Untrue {
     int rule = 0;  // its number in the handout
     std::string why;
+    Breaks breaks = std::nullopt;
     std::vector<testkit::EarlierStep> earlier = {};
   };
 
@@ -109,7 +114,7 @@ class KvChecker : private sim::Observer {
   // The step in which the command came that decides the reply to this read; none if no entry does.
   std::vector<testkit::EarlierStep> DecidedBy(const Command& read) const;
   void CountRefusal(const CommandDigest& entry, Time now);
-  void Violate(Time now, int rule, const std::string& what,
+  void Violate(Time now, int rule, const std::string& what, Breaks breaks,
                std::vector<testkit::EarlierStep> earlier = {});
 
   const LogChecker& log_;
@@ -124,6 +129,7 @@ class KvChecker : private sim::Observer {
   OnEntryDone on_entry_;
   std::uint64_t last_index_ = 0;  // the model's state is that after this entry
   std::string first_violation_;
+  Breaks breaks_;  // by the first violation
 };
 
 }  // namespace depfast::kv

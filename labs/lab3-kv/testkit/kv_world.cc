@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "testkit/judged.h"
+#include "testkit/safety.h"
 #include "testkit/violation.h"
 
 namespace depfast::kv {
@@ -49,6 +50,9 @@ KvWorld::~KvWorld() {
     ADD_FAILURE() << violation;
     testkit::RecordOtherViolation(violation);
   }
+  auto breaks = checker_.breaks();
+  if (audit_ != nullptr && audit_->states_differ()) breaks = Safety::kEqualStates;
+  if (breaks) testkit::RecordSafetyViolation(ToString(*breaks));
 }
 
 PeerId KvWorld::WaitForProposer(Duration at_most) {

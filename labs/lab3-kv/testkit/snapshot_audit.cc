@@ -42,7 +42,8 @@ void SnapshotAudit::AddEntry(std::uint64_t index, const Command& command, const 
 std::string SnapshotAudit::WhyNot(std::uint64_t index, const std::string& snapshot) {
   const auto known = states_.find(index);
   if (known != states_.end()) {
-    return known->second == snapshot ? "" : "an earlier audit found another snapshot there";
+    if (known->second == snapshot) return "";
+    return Differs("an earlier audit found another snapshot there");
   }
   states_[index] = snapshot;
   const auto here = states_.find(index);
@@ -75,8 +76,8 @@ std::string SnapshotAudit::Follow(std::uint64_t from, std::uint64_t to) {
   const auto state = State();
   if (!state) return Silence();
   if (*state != after) {
-    return "a store restored from the snapshot of index " + std::to_string(from) +
-           " has another state after the same entries";
+    return Differs("a store restored from the snapshot of index " + std::to_string(from) +
+                   " has another state after the same entries");
   }
   if (const std::string problem = RestoreOver(before); !problem.empty()) return problem;
   if (const std::string problem = RefuseDamage(after, before); !problem.empty()) return problem;
@@ -95,9 +96,13 @@ std::string SnapshotAudit::RestoreOver(const std::string& snapshot) {
   if (!reply->is_restored) return "Restore refuses a snapshot: " + reply->error;
   const auto state = State();
   if (!state) return Silence();
-  return *state == snapshot
-             ? ""
-             : "a snapshot restored over another state does not give the same snapshot again";
+  if (*state == snapshot) return "";
+  return Differs("a snapshot restored over another state does not give the same snapshot again");
+}
+
+std::string SnapshotAudit::Differs(std::string problem) {
+  states_differ_ = true;
+  return problem;
 }
 
 std::string SnapshotAudit::Execute(std::uint64_t after, std::uint64_t up_to,
@@ -132,11 +137,11 @@ std::string SnapshotAudit::ExecuteSome(const KvExecute& some,
   for (std::size_t i = 0; i < replies.size(); ++i) {
     const auto reply = DecodeReply(executed->replies[i]);
     if (reply && IsPermitted(*reply, *replies[i])) continue;
-    return "a store restored from a snapshot gives another reply to the entry at index " +
-           std::to_string(some.indexes[i]);
+    return Differs("a store restored from a snapshot gives another reply to the entry at index " +
+                   std::to_string(some.indexes[i]));
   }
   if (executed->snapshot != state) {
-    return "the pieces of a snapshot are not the snapshot of the moment in which it began";
+    return Differs("the pieces of a snapshot are not the snapshot of the moment in which it began");
   }
   auto now = State();
   if (!now) return Silence();

@@ -34,6 +34,9 @@ class SnapshotAudit {
   // Judges a snapshot that may be the state after any entry.
   std::string WhyNotRestored(const std::string& snapshot);
 
+  // Whether the problem is that replicas with the same entries may have different states.
+  bool states_differ() const { return states_differ_; }
+
  private:
   struct Entry {
     std::string command;
@@ -49,6 +52,7 @@ class SnapshotAudit {
   std::string RefuseDamage(const std::string& snapshot, const std::string& state);
   std::string RestoreWithAnotherEnd(std::string snapshot, const std::string& state);
   std::string WhyNotRefused(const KvRestoreReply& reply, const std::string& state);
+  std::string Differs(std::string problem);
   std::string Follow(std::uint64_t from, std::uint64_t to);
 
   // The answer of the fresh process; nothing if it has none.
@@ -62,6 +66,7 @@ class SnapshotAudit {
   testkit::Client client_;
   std::map<std::uint64_t, Entry> entries_;
   std::map<std::uint64_t, std::string> states_;  // by index: the snapshots that were right
+  bool states_differ_ = false;
 };
 
 }  // namespace depfast::kv

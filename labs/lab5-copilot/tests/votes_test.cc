@@ -4,6 +4,7 @@
 
 #include "stage.h"
 #include "testkit/environment.h"
+#include "testkit/safety.h"
 
 namespace depfast::copilot {
 namespace {
@@ -30,7 +31,7 @@ GRADED_TEST(
   EXPECT_EQ(second.dependency, 1U) << "Q.1 depends on P.1, which is compatible";
   const auto again = stage.Ask(ProposalOfP(1, 0));
   EXPECT_TRUE(again.recorded) << "the same proposal, once more";
-  EXPECT_EQ(again.dependency, 0U);
+  EXPECT_EQ(again.dependency, 0U) << Unsafe(Safety::kOneValue);
 }
 
 GRADED_TEST(
@@ -41,8 +42,10 @@ GRADED_TEST(
   EXPECT_TRUE(stage.Ask(ProposalOfQ(1, 0)).recorded);
   const auto reply = stage.Ask(ProposalOfP(1, 0));
   EXPECT_TRUE(reply.recorded) << "a suggestion is a vote of the slow path";
-  EXPECT_EQ(reply.dependency, 1U) << "Q.1 is recorded with dependency 0, so P.1 comes after it";
-  EXPECT_EQ(stage.Ask(ProposalOfP(1, 0)).dependency, 1U) << "the same proposal, once more";
+  EXPECT_EQ(reply.dependency, 1U) << Unsafe(Safety::kEqualStates)
+                                  << "Q.1 is recorded with dependency 0, so P.1 comes after it";
+  EXPECT_EQ(stage.Ask(ProposalOfP(1, 0)).dependency, 1U)
+      << Unsafe(Safety::kEqualStates) << "the same proposal, once more";
   const auto next = stage.Ask(ProposalOfP(2, 1));
   EXPECT_EQ(next.dependency, 1U) << "P.2 is proposed after Q.1";
 }
@@ -52,7 +55,8 @@ GRADED_TEST(CopilotVotes, AProposalAfterAPromiseIsRefused, "5b", 1,
   Stage stage(514);
   EXPECT_TRUE(stage.Ask(ProposalOfP(1, 0)).recorded);
   ASSERT_TRUE(stage.Ask(PrepareOfP(2, Taker(3))).promised);
-  EXPECT_FALSE(stage.Ask(ProposalOfP(2, 0)).recorded) << "P.2 is promised at a higher ballot";
+  EXPECT_FALSE(stage.Ask(ProposalOfP(2, 0)).recorded)
+      << Unsafe(Safety::kOneValue) << "P.2 is promised at a higher ballot";
   EXPECT_TRUE(stage.Ask(ProposalOfP(3, 0)).recorded) << "P.3 is not promised";
 }
 
@@ -65,14 +69,16 @@ GRADED_TEST(
   ASSERT_TRUE(stage.Ask(AcceptOfP(1, 4, FirstBallot(kPilots))).accepted);
   const auto told = stage.Ask(PrepareOfP(1, Taker(3)));
   ASSERT_TRUE(told.promised);
-  EXPECT_EQ(told.record.kind, Kind::kAccepted);
-  EXPECT_EQ(told.record.ballot, FirstBallot(kPilots));
-  EXPECT_EQ(told.record.dependency, 4U);
-  EXPECT_EQ(told.record.initial, 0U) << "it was proposed with dependency 0";
-  EXPECT_FALSE(told.record.no_op);
-  EXPECT_EQ(told.commands, CommandNumber(101));
+  EXPECT_EQ(told.record.kind, Kind::kAccepted) << Unsafe(Safety::kOneValue);
+  EXPECT_EQ(told.record.ballot, FirstBallot(kPilots)) << Unsafe(Safety::kOneValue);
+  EXPECT_EQ(told.record.dependency, 4U) << Unsafe(Safety::kOneValue);
+  EXPECT_EQ(told.record.initial, 0U)
+      << Unsafe(Safety::kOneValue) << "it was proposed with dependency 0";
+  EXPECT_FALSE(told.record.no_op) << Unsafe(Safety::kOneValue);
+  EXPECT_EQ(told.commands, CommandNumber(101)) << Unsafe(Safety::kOneValue);
   ASSERT_TRUE(stage.Ask(Accept{Lane::kPilot, Taker(2), 2, true, 0, 0, 0, {}}).accepted);
-  EXPECT_TRUE(stage.Ask(PrepareOfP(2, Taker(3))).record.no_op) << "P.2 was accepted as a no-op";
+  EXPECT_TRUE(stage.Ask(PrepareOfP(2, Taker(3))).record.no_op)
+      << Unsafe(Safety::kOneValue) << "P.2 was accepted as a no-op";
 }
 
 GRADED_TEST(CopilotVotes, AnAcceptBelowAPromiseIsRefused, "5b", 1,
@@ -81,10 +87,11 @@ GRADED_TEST(CopilotVotes, AnAcceptBelowAPromiseIsRefused, "5b", 1,
   Stage stage(517);
   ASSERT_TRUE(stage.Ask(PrepareOfP(1, Taker(4))).promised);
   const auto low = stage.Ask(AcceptOfP(1, 0, Taker(2)));
-  EXPECT_FALSE(low.accepted);
+  EXPECT_FALSE(low.accepted) << Unsafe(Safety::kOneValue);
   EXPECT_EQ(low.promised, Taker(4));
   EXPECT_TRUE(stage.Ask(AcceptOfP(1, 0, Taker(4))).accepted) << "at the promised ballot";
-  EXPECT_FALSE(stage.Ask(AcceptOfP(1, 1, Taker(2))).accepted) << "below an accepted ballot";
+  EXPECT_FALSE(stage.Ask(AcceptOfP(1, 1, Taker(2))).accepted)
+      << Unsafe(Safety::kOneValue) << "below an accepted ballot";
 }
 
 GRADED_TEST(CopilotVotes, ADecidedEntryAcceptsNothing, "5b", 1,
@@ -92,10 +99,10 @@ GRADED_TEST(CopilotVotes, ADecidedEntryAcceptsNothing, "5b", 1,
   Stage stage(518);
   EXPECT_TRUE(stage.Ask(ProposalOfP(1, 0)).recorded);
   ASSERT_TRUE(stage.Ask(Commit{Lane::kPilot, 1, false, 0, kPilots}).known);
-  EXPECT_FALSE(stage.Ask(AcceptOfP(1, 3, Taker(7))).accepted);
+  EXPECT_FALSE(stage.Ask(AcceptOfP(1, 3, Taker(7))).accepted) << Unsafe(Safety::kOneValue);
   const auto told = stage.Ask(PrepareOfP(1, Taker(9)));
-  EXPECT_EQ(told.record.kind, Kind::kCommitted);
-  EXPECT_EQ(told.record.dependency, 0U);
+  EXPECT_EQ(told.record.kind, Kind::kCommitted) << Unsafe(Safety::kOneValue);
+  EXPECT_EQ(told.record.dependency, 0U) << Unsafe(Safety::kOneValue);
 }
 
 GRADED_TEST(CopilotVotes, AnAcceptedValueIsNotForgotten, "5b", 1,
@@ -104,10 +111,10 @@ GRADED_TEST(CopilotVotes, AnAcceptedValueIsNotForgotten, "5b", 1,
   ASSERT_TRUE(stage.Ask(AcceptOfP(1, 4, Taker(2))).accepted);
   stage.RestartFollower();
   const auto told = stage.Ask(PrepareOfP(1, Taker(3)));
-  EXPECT_EQ(told.record.kind, Kind::kAccepted);
-  EXPECT_EQ(told.record.ballot, Taker(2));
-  EXPECT_EQ(told.record.dependency, 4U);
-  EXPECT_EQ(told.commands, CommandNumber(101));
+  EXPECT_EQ(told.record.kind, Kind::kAccepted) << Unsafe(Safety::kDurablePromise);
+  EXPECT_EQ(told.record.ballot, Taker(2)) << Unsafe(Safety::kDurablePromise);
+  EXPECT_EQ(told.record.dependency, 4U) << Unsafe(Safety::kDurablePromise);
+  EXPECT_EQ(told.commands, CommandNumber(101)) << Unsafe(Safety::kDurablePromise);
 }
 
 GRADED_TEST(CopilotVotes, APromiseTellsWhatIsRecorded, "5d", 1,
@@ -118,14 +125,16 @@ GRADED_TEST(CopilotVotes, APromiseTellsWhatIsRecorded, "5d", 1,
   const auto told = stage.Ask(PrepareOfP(1, Taker(3)));
   ASSERT_TRUE(told.promised);
   EXPECT_EQ(told.ballot, Taker(3));
-  EXPECT_EQ(told.record.kind, Kind::kSuggested);
-  EXPECT_EQ(told.record.initial, 0U);
-  EXPECT_EQ(told.record.dependency, 1U);
+  EXPECT_EQ(told.record.kind, Kind::kSuggested) << Unsafe(Safety::kOneValue);
+  EXPECT_EQ(told.record.initial, 0U) << Unsafe(Safety::kOneValue);
+  EXPECT_EQ(told.record.dependency, 1U) << Unsafe(Safety::kOneValue);
   EXPECT_EQ(told.record.promised, FirstBallot(kPilots)) << "the record is that before the promise";
-  EXPECT_EQ(told.commands, CommandNumber(101));
-  EXPECT_FALSE(told.decides) << "this replica did not propose the entry";
+  EXPECT_EQ(told.commands, CommandNumber(101)) << Unsafe(Safety::kOneValue);
+  EXPECT_FALSE(told.decides) << Unsafe(Safety::kOneValue)
+                             << "this replica did not propose the entry";
   const std::vector<Rival> rivals = {{1, kCopilots, Rival::Stage::kProposed}};
-  EXPECT_EQ(told.rivals, rivals) << "Q.1 was proposed to depend on nothing";
+  EXPECT_EQ(told.rivals, rivals) << Unsafe(Safety::kOneValue)
+                                 << "Q.1 was proposed to depend on nothing";
 }
 
 }  // namespace

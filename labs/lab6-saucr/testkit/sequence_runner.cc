@@ -10,6 +10,7 @@
 #include "answer_checker.h"
 #include "submit_client.h"
 #include "testkit/cluster.h"
+#include "testkit/safety.h"
 #include "testkit/some.h"
 #include "testkit/violation.h"
 
@@ -224,9 +225,10 @@ SaucrChecker::Coverage ExpectIdeal(const std::vector<Sequence>& sequences,
     const std::string of =
         " (sequence " + ToString(sequence) + ", world " + std::to_string(options.world++) + ")";
     if (result.verdict != result.ideal) {
-      ADD_FAILURE() << "The sequence is '" << ToString(result.verdict) << "', and must be '"
-                    << ToString(result.ideal) << "': " << RulesOf(result.verdict) << ". "
-                    << result.why << of;
+      const bool is_lost = result.verdict == Verdict::kDataLoss;
+      ADD_FAILURE() << (is_lost ? Unsafe(Safety::kAcknowledgedIsKept) : "") << "The sequence is '"
+                    << ToString(result.verdict) << "', and must be '" << ToString(result.ideal)
+                    << "': " << RulesOf(result.verdict) << ". " << result.why << of;
     }
     if (!result.violation.empty()) {
       ADD_FAILURE() << result.violation << of;

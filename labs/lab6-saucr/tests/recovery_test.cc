@@ -4,6 +4,7 @@
 
 #include "saucr_world.h"
 #include "testkit/environment.h"
+#include "testkit/safety.h"
 
 namespace depfast::saucr {
 namespace {
@@ -54,13 +55,16 @@ GRADED_TEST(SaucrRecovery, IsSilentUntilItKnows, "6c", 2,
   const EntryId ahead{term, 1000};
   for (const bool pre_vote : {true, false}) {
     const auto vote = world.Ask(lost, RequestVote{term + 1, leader, ahead, pre_vote});
-    EXPECT_FALSE(vote && vote->granted) << "it grants a vote (R20)";
+    EXPECT_FALSE(vote && vote->granted)
+        << Unsafe(Safety::kAcknowledgedIsKept) << "it grants a vote (R20)";
   }
   const auto lle = world.Ask(lost, LleQuery{1, Lives(5)});
-  EXPECT_FALSE(lle && lle->recovered) << "it answers a question about an LLE (R20)";
+  EXPECT_FALSE(lle && lle->recovered)
+      << Unsafe(Safety::kAcknowledgedIsKept) << "it answers a question about an LLE (R20)";
   const AppendEntries beat{term + 1, leader, {}, {}, 0, Mode::kSlow, true, LleMap(5), Lives(5)};
   const auto answer = world.Ask(lost, beat);
-  EXPECT_FALSE(answer && answer->success) << "it answers a beat (R20)";
+  EXPECT_FALSE(answer && answer->success)
+      << Unsafe(Safety::kAcknowledgedIsKept) << "it answers a beat (R20)";
   EXPECT_FALSE(world.Ask(lost, FetchLog{term + 1, leader, 0, 0})) << "it answers a FetchLog (R20)";
 
   world.cluster.Heal();

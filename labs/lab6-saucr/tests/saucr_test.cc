@@ -5,6 +5,7 @@
 
 #include "saucr_world.h"
 #include "testkit/environment.h"
+#include "testkit/safety.h"
 #include "testkit/some.h"
 
 namespace depfast::saucr {
@@ -57,10 +58,12 @@ GRADED_TEST(Saucr, SlowAnswersWaitForTheDisk, "6a", 1,
   ASSERT_TRUE(world.WaitForMode(Mode::kFast));
   ASSERT_TRUE(world.LeaveABareMajority());
   for (int i = 0; i < 20; ++i) {
-    EXPECT_GE(world.SlowestOf(1), kSync) << "an answer of slow mode waits for the disk (R2)";
+    EXPECT_GE(world.SlowestOf(1), kSync)
+        << Unsafe(Safety::kDurablePromise) << "an answer of slow mode waits for the disk (R2)";
     const EntryId last = world.LastCommitted();
     EXPECT_EQ(CountReplicas([&](PeerId id) { return world.HasOnDisk(id, last); }), 3)
-        << "disks have command " << i << ", which was acknowledged in slow mode (R2)";
+        << Unsafe(Safety::kDurablePromise) << "disks have command " << i
+        << ", which was acknowledged in slow mode (R2)";
   }
 }
 
@@ -88,8 +91,10 @@ GRADED_TEST(Saucr, MarksBeforeItAcknowledges, "6b", 2,
             "A fast answer leaves when the fast-switch-entry is on the disk.") {
   SaucrWorld world({.replicas = 5, .seed = 611, .profile = SlowDisks()});
   ASSERT_TRUE(world.WaitForMode(Mode::kFast));
-  EXPECT_GE(world.SlowestOf(1), kSync) << "the first command of fast mode waits for F (R11)";
+  EXPECT_GE(world.SlowestOf(1), kSync)
+      << Unsafe(Safety::kDurablePromise) << "the first command of fast mode waits for F (R11)";
   EXPECT_GE(CountReplicas([&](PeerId id) { return !world.SaysAllIsThere(id); }), 4)
+      << Unsafe(Safety::kDurablePromise)
       << "disks say that a crash loses something, and a command was acknowledged (R11)";
   EXPECT_LT(world.SlowestOf(100), kMemoryTime) << "one marker is enough (R10, R13)";
 }
@@ -108,7 +113,8 @@ GRADED_TEST(Saucr, MarksAgainAfterAFlush, "6b", 2,
     ASSERT_TRUE(world.Commit(5));
     ASSERT_TRUE(world.WaitForAllApplied());
     EXPECT_TRUE(world.cluster.RunUntil([&] { return !world.SaysAllIsThere(follower); }, 50ms))
-        << "replica " << follower << " buffers entries, and its disk says that all are there (R13)";
+        << Unsafe(Safety::kAcknowledgedIsKept) << "replica " << follower
+        << " buffers entries, and its disk says that all are there (R13)";
   }
 }
 
