@@ -1,5 +1,6 @@
 """Takes exactly the files that the labs list from a submitted tree."""
 
+import hashlib
 import os
 import stat
 from collections.abc import Iterable
@@ -34,6 +35,14 @@ class Submission:
     labs: tuple[Lab, ...]
     files: dict[str, bytes]
     answers: dict[str, AnswerFile] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """Equal for equal files of equal names."""
+        digest = hashlib.sha256()
+        for name in sorted(self.files):
+            digest.update(name.encode() + hashlib.sha256(self.files[name]).digest())
+        return digest.hexdigest()
 
 
 def listed(lab: Lab) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from failslow.extras.commands import (
     diagnosis_material,
     grade,
     parsers,
+    questions,
     rebase,
     release,
     reproduce,
@@ -30,6 +31,7 @@ from failslow.lab import course_key
 def add_to(commands: Commands) -> None:
     """Requires: the commands of students are there."""
     _add_grade(commands)
+    _add_questions(commands)
     _extend_diagnose(commands.choices["diagnose"])
     _add_check(commands)
     _add_mutants(commands)
@@ -118,6 +120,19 @@ def _add_key(parser: Parser) -> None:
         metavar="FILE",
         help=f"the course key (${course_key.ENVIRONMENT}, then course.key)",
     )
+
+
+def _add_questions(commands: Commands) -> None:
+    text = "make oral questions on a submission, from its own runs"
+    parser = add(commands, "questions", text, questions.run)
+    parser.add_argument("lab", metavar="LAB")
+    text = "a submission, or the patch of a mutant or alternative"
+    parser.add_argument("directory", type=Path, metavar="DIR", help=text)
+    text = "another number gives other runs and questions (1)"
+    parser.add_argument(
+        "--set", type=parsers.positive, default=1, metavar="N", dest="number", help=text
+    )
+    parser.add_argument("--out", type=Path, default=questions.OUT, help=f"({questions.OUT})")
 
 
 def _extend_diagnose(parser: Parser) -> None:

@@ -35,29 +35,29 @@ def explain(world: World) -> list[Step]:
 def in_words(world: World) -> list[str]:
     """The explanation as lines of text; empty without a problem."""
     lines = [
-        f"{number:3}. {step.why}\n       {_words_of(step.event)}\n"
+        f"{number:3}. {step.why}\n       {words_of(step.event)}\n"
         for number, step in enumerate(explain(world), start=1)
     ]
     return ["What led to it, backwards:\n", *lines] if lines else []
 
 
-def _words_of(event: Event) -> str:
+def words_of(event: Event) -> str:
     """One line: the time, and what the page's table says of the event."""
     if isinstance(event, Message):
         way = f"{name_of(event.sender)} to {name_of(event.receiver)}"
-        return f"{_seconds(event.sent)}  {way}: {event.type} {event.contents}"
+        return f"{seconds(event.sent)}  {way}: {event.type} {event.contents}"
     if isinstance(event, Wait):
-        return f"{_seconds(event.start)}  replica {event.replica}: {event.name} on {event.event}"
+        return f"{seconds(event.start)}  replica {event.replica}: {event.name} on {event.event}"
     if isinstance(event, Down):
-        return f"{_seconds(event.start)}  replica {event.replica}: {event.why}"
+        return f"{seconds(event.start)}  replica {event.replica}: {event.why}"
     if isinstance(event, Operation):
-        said = event.reply if event.end is None else f"{event.reply} at {_seconds(event.end)}"
-        return f"{_seconds(event.begin)}  client {event.client}: {event.command} -> {said}"
+        said = event.reply if event.end is None else f"{event.reply} at {seconds(event.end)}"
+        return f"{seconds(event.begin)}  client {event.client}: {event.command} -> {said}"
     said = event.headline if isinstance(event, Note) else event.text
-    return f"{_seconds(event.when)}  {said}"
+    return f"{seconds(event.when)}  {said}"
 
 
-def _seconds(when: int) -> str:
+def seconds(when: int) -> str:
     return f"{when // 1000 / 1e6:.6f} s"
 
 

@@ -141,7 +141,7 @@ def _world(
             for m in (*world.marks, *_marks(world, shows))
         ],
         "held": [[h.when, h.sender, h.receiver, h.size] for h in world.held],
-        "shown": [_shown(world, shown) for shown in shows],
+        "shown": [changes(world, shown) for shown in shows],
         "figures": [_figures(world, shown) for shown in shows],
         "entries": [
             [each.lane, each.index, each.dependency, each.proposed, each.decided, each.ran]
@@ -216,7 +216,7 @@ def _window(world: World, around: int, quarters: int, most: int) -> tuple[int, i
     return begin, world.end if last == len(sent) - 1 else sent[last]
 
 
-def _shown(world: World, shown: Shown) -> list[list[int]]:
+def changes(world: World, shown: Shown) -> list[list[int]]:
     """[time, replica, value] for each change of a replica's value."""
     latest: dict[int, int] = {}
     rows = []
@@ -234,7 +234,7 @@ def _marks(world: World, shows: tuple[Shown, ...]) -> list[Mark]:
     marks = []
     for shown in (each for each in shows if each.marks):
         began: set[int] = set() if shown.words else {*range(world.replicas)}
-        for when, replica, value in _shown(world, shown):
+        for when, replica, value in changes(world, shown):
             vote = "" if not shown.words else "no" if value else "yes"
             if value or replica in began:
                 text = f"{shown.name} {shown.in_words(value)}"
