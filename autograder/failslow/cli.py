@@ -17,7 +17,7 @@ from failslow.extras.commands.parsers import Command, Parser
 
 EXIT_CANNOT = 2
 
-SIMULATED = ("test", "replay", "explore", "submit", "install", "doctor")
+SIMULATED = ("test", "replay", "explore", "submit", "journal", "install", "doctor")
 """Commands that need the simulator alone. All others run on Linux."""
 
 

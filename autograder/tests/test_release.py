@@ -37,7 +37,7 @@ KIT = this_kit()
 REFERENCE = "reference-solutions/lab2-raft/raft.cc"
 HIDDEN = "autograder/hidden/lab2-raft/elections_test.cc"
 COMMANDS = {
-    *("tour", "test", "replay", "debug", "explore", "submit", "diagnose"),
+    *("tour", "test", "replay", "debug", "explore", "submit", "journal", "diagnose"),
     *("cluster", "faults", "install", "doctor"),
 }
 LIBRARY = Path("labs/lab3-kv/answers") / machine.platform_name() / "kv_answers.tar.xz"

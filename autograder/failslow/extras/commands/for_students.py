@@ -12,6 +12,7 @@ from failslow.extras.commands import (
     debug,
     doctor,
     explore,
+    journal,
     parsers,
     replay,
     replay_measured,
@@ -29,6 +30,7 @@ def add_to(commands: Commands) -> None:
     _add_debug(commands)
     _add_explore(commands)
     _add_submit(commands)
+    _add_journal(commands)
     if find_spec("failslow.extras.commands.diagnose"):
         _add_diagnose(commands)
     for name, text, topic in (
@@ -104,6 +106,17 @@ def _add_submit(commands: Commands) -> None:
     parser.add_argument(
         "--out", type=Path, default=submit.OUT, metavar="FILE.zip", help=f"({submit.OUT})"
     )
+
+
+def _add_journal(commands: Commands) -> None:
+    text = "keep a journal of your work, if you agree, and draw it"
+    parser = add(commands, "journal", text, journal.run)
+    text = "look at this journal, or at that of a submission's zip file (your own)"
+    parser.add_argument("file", type=Path, nargs="?", metavar="FILE", help=text)
+    yes = "agree without being asked"
+    parser.add_argument("--yes", action="store_true", dest="agrees", help=yes)
+    parser.add_argument("--stop", action="store_true", dest="stops", help="keep none any more")
+    parser.add_argument("--out", type=Path, default=journal.PAGE, help=f"({journal.PAGE})")
 
 
 def _add_diagnose(commands: Commands) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from failslow.base import console
 from failslow.base.kit import Kit
-from failslow.build.gtest import Options
+from failslow.build.gtest import Options, Outcome
+from failslow.extras.journal import entries as journal
 from failslow.extras.replay import one_test
 from failslow.extras.shared.solution import check_out
 
@@ -49,4 +50,11 @@ def run(kit: Kit, wanted: Request) -> int:
         one_test.write_drawing(wanted.out, sims, found, outcome, record)
     if wanted.shrink and not outcome.shrinks and not outcome.ended_process:
         console.note(f"{wanted.test} has no random faults, so there was nothing to shrink")
+    keep(kit, wanted, outcome)
     return one_test.verdict(wanted.test, outcome)
+
+
+def keep(kit: Kit, wanted: Request, outcome: Outcome) -> None:
+    """Adds a line to the student's journal."""
+    told = {"seed": outcome.seed, "result": "passed" if outcome.passed else "failed"}
+    journal.add_step(kit, "replay", wanted.lab, wanted.directory, what=wanted.test, **told)

@@ -58,6 +58,7 @@ def run(kit: Kit, wanted: replay.Request) -> int:
         normal = replace(named, run=named.run.with_fault(NORMAL))
         without = measure_once(program, normal.run, rate)
         console.stdout().print(_in_words(normal, rate, without), markup=False, soft_wrap=True)
+    replay.keep(kit, wanted, outcome)
     for text in outcome.failures:
         console.note(text)
     return 1 if outcome.failures else 0

@@ -8,6 +8,7 @@ from failslow.base import atomic, console, zip_file
 from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit
 from failslow.base.zip_file import Entry
+from failslow.extras.journal import entries as journal
 from failslow.lab.labs import Lab, load_labs
 from failslow.lab.submission import listed, read_file
 
@@ -24,6 +25,9 @@ def run(kit: Kit, lab: str | None, out: Path) -> int:
     if problems:
         text = f"{len(problems)} files cannot be handed in; nothing was written"
         raise CannotDo(text, "\n".join(problems))
+    journal.add_step(kit, "submit", lab, None, result=f"{len(files)} files")
+    if journal.is_kept(kit):
+        files[journal.FILE] = journal.path_of(kit).read_bytes()
     entries = {name: Entry(content) for name, content in files.items()}
     atomic.write_bytes(out, zip_file.archive(entries, zipfile.ZIP_STORED))
     for name in sorted(files):

@@ -9,12 +9,13 @@ from rich.markup import escape
 
 from failslow.base import console, parallel
 from failslow.base.console import FAILED, PASSED, SKIPPED
-from failslow.base.errors import CannotDo
+from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit
 from failslow.build.gtest import WROTE, GradedTest, Options, Outcome
 from failslow.build.recipe import OWN
 from failslow.extras.commands import parsers, saves
 from failslow.extras.commands.parsers import Commands, add
+from failslow.extras.journal import entries as journal
 from failslow.extras.shared import test_names
 from failslow.extras.shared.sims import Sims, sims_of
 from failslow.grade import last_steps, prerequisites
@@ -69,7 +70,9 @@ def run(kit: Kit, request: Request) -> int:
             raise CannotDo("--slow measures the whole lab once: no FILTER, --seeds or --watch")
         from failslow.extras.commands import slow  # imports much that tests do not need
 
-        return slow.run(kit, request.lab, request.directory)
+        code = slow.run(kit, request.lab, request.directory)
+        _keep(kit, replace(request, pattern="--slow"), "failed" if code else "passed")
+        return code
     labs = load_labs(kit)
     if request.watches:
         return _watch(kit, labs, request)
@@ -103,7 +106,11 @@ def _run_once(
     suffix = f" {request.directory}" if request.directory else ""
     lacks = _print_remarks(kit, labs, labs.get(lab), submission)
     printer = _Printer(request, suffix, brief=lacks and not (request.pattern or request.all_whole))
-    sims = sims_of(kit, labs, labs.get(lab), submission)
+    try:
+        sims = sims_of(kit, labs, labs.get(lab), submission)
+    except BadSubmission:
+        _keep(kit, request, "does not compile")
+        raise
     tests = [test for test in sims.tests() if wanted is None or test.name in wanted]
     if not tests:
         raise CannotDo(f"{lab} has no public tests")
@@ -121,7 +128,15 @@ def _run_once(
     if request.watches and all(outcome.passed for outcome in outcomes):
         console.stdout().clear()
     printer.counts(found)
+    _keep(kit, request, f"{sum(each.passed for each in found.values())} of {len(found)}")
     return found
+
+
+def _keep(kit: Kit, request: Request, result: str) -> None:
+    """A line of the student's journal."""
+    seed, what = f"1 to {request.seeds}" if request.seeds else "", request.pattern or ""
+    place = request.directory
+    journal.add_step(kit, "test", request.lab, place, what=what, seed=seed, result=result)
 
 
 def _print_remarks(kit: Kit, labs: Labs, lab: Lab, submission: Submission) -> bool:

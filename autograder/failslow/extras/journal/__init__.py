@@ -1,0 +1,1 @@
+"""A student's own journal of tests, replays and submissions, kept with consent alone."""
