@@ -19,7 +19,7 @@ from failslow.grade.report import load_name
 from failslow.grade.result_suite import Line
 from failslow.grade.result_text import as_text, fitting
 from failslow.lab.course_key import CourseKey
-from failslow.lab.labs import VISIBLE, Lab
+from failslow.lab.labs import TITLES, VISIBLE, Lab
 from failslow.measurement import raw_samples
 
 FILE_NAME = "results.json"
@@ -31,6 +31,8 @@ WITHHELD = (
     "The submission does not compile. The compiler's words are withheld, because no sandbox stands"
     " around the compiler on this machine. Try ./kit test."
 )
+
+TITLE_ALONE = "No points. Your course shows no more of a hidden test than its sentence."
 
 SUBTOTALS = "0"
 """Begins the numbers of the parts' sub-totals, by which the platform sorts."""
@@ -152,13 +154,19 @@ def _lines(number: int, graded: LabGrade) -> Iterator[Line]:
             name=f"{row.lab}: {row.title}",
             number=f"{number}.{place}.{counts[place]}",
             passed=row.passed and not row.void,
-            output=row.output,
+            output=_output(graded.lab, row),
             score=row.score,
             max_score=row.max_score,
             visibility=_visibility(graded.lab, row),
             tags=(row.lab, row.part),
             extra_data={name: value for name, value in extra.items() if value},
         )
+
+
+def _output(lab: Lab, row: TestRow) -> str:
+    """A missing verdict is the grader's: its words always stay."""
+    told = lab.visibility.feedback != TITLES or not row.hidden or row.earned or row.no_verdict
+    return row.output if told else TITLE_ALONE
 
 
 def _visibility(lab: Lab, row: TestRow) -> str:

@@ -14,17 +14,20 @@ ONE_FOLLOWER = "one-follower"
 """A victim that is no role: one follower alone, however many the largest minority has."""
 
 VISIBLE = "visible"
+FULL, TITLES = "full", "titles"
 SLOW_REPLICA = "slow-replica"
 DIGITS = re.compile(r"(\d+)")
 
 
 @dataclass(frozen=True)
 class Visibility:
-    """When a platform shows a student the results: one of Gradescope's words for each kind."""
+    """When a platform shows a student the results: one of Gradescope's words for each kind.
+    `feedback`: FULL, or TITLES: of a failed hidden test its sentence alone."""
 
     public: str = VISIBLE
     hidden: str = VISIBLE
     measured: str = VISIBLE
+    feedback: str = FULL
 
     @property
     def shows_all(self) -> bool:

@@ -231,6 +231,8 @@ def _add_release(commands: Commands) -> None:
     )
     _add_key(zipped)
     text = "write the right answers of lab 4's diagnosis, for instructors"
+    text = "a student's graded submissions a day; others keep the last result (no limit)"
+    zipped.add_argument("--runs-a-day", type=parsers.positive, metavar="N", help=text)
     right = add(what, "answers", text, diagnosis_material.answers_of)
     right.add_argument("--out", type=Path, metavar="FILE", required=True, help="must not exist")
     _add_key(right)

@@ -15,7 +15,7 @@ from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit, this_kit
 from failslow.build import cmake
 from failslow.extras.commands import grade
-from failslow.extras.release import assignment
+from failslow.extras.release import assignment, run_budget
 from failslow.grade import results
 from failslow.lab import course_key
 from failslow.lab.labs import load_labs
@@ -32,14 +32,20 @@ def main(argv: Sequence[str], kit: Kit | None = None) -> int:
             cmake.build(kit, targets=[cmake.GRADING])
             return 0
         submission, out = (Path(word) for word in argv)
+        assigned = assignment.load(kit)
+        budget = run_budget.of(assigned.runs_a_day, submission)
+        if budget and not budget.graded:
+            results.write(out, budget.kept_result())
+            return 0
         key = course_key.take(kit)
         try:
-            assigned = assignment.load(kit)
             lab = load_labs(kit).get(assigned.lab).id if assigned.lab else None
             minutes = assigned.grading_minutes
             grade.run(kit, grade.Options(submission, out, lab, key=key, minutes=minutes))
         except BadSubmission as error:
             results.write(out, results.rejection_of(kit, error, key))
+        if budget:
+            budget.add_to(out)
     except CannotDo as error:
         console.error(str(error), error.detail)
         return 2

@@ -62,12 +62,19 @@ def _begins(stage: str) -> None:
     console.note(f"{stage} ...")
 
 
-def gradescope(kit: Kit, out: Path, lab: str | None, minutes: int, key: CourseKey | None) -> int:
+def gradescope(
+    kit: Kit,
+    out: Path,
+    lab: str | None,
+    minutes: int,
+    runs_a_day: int | None,
+    key: CourseKey | None,
+) -> int:
     """Writes the zip file of an assignment. CannotDo for an unknown lab."""
     key = key or course_key.find(kit)
     if lab:
         load_labs(kit).get(lab)
-    count = zip_of_assignment.write(kit, out, Assignment(lab, minutes), key)
+    count = zip_of_assignment.write(kit, out, Assignment(lab, minutes, runs_a_day), key)
     if key.mark:
         console.note(f"{key.mark} Make your own: ./kit release key")
     console.note(f"Wrote {out} ({count} files, {lab or 'all labs'}, key {key.fingerprint})")

@@ -20,10 +20,12 @@ RESERVE_MINUTES = 1
 @dataclass(frozen=True)
 class Assignment:
     """`lab`: the id of the only lab that is graded; None for all. `minutes`: of the platform for
-    the whole grading, from MINUTES_MIN to MINUTES_MAX."""
+    the whole grading, from MINUTES_MIN to MINUTES_MAX. `runs_a_day`: the budget of graded
+    submissions (run_budget.py); None without one."""
 
     lab: str | None = None
     minutes: int = MINUTES
+    runs_a_day: int | None = None
 
     @property
     def grading_minutes(self) -> int:
@@ -32,7 +34,10 @@ class Assignment:
 
     @property
     def file_text(self) -> str:
-        return json.dumps({"lab": self.lab, "minutes": self.minutes}) + "\n"
+        content = {"lab": self.lab, "minutes": self.minutes}
+        if self.runs_a_day is not None:
+            content["runs_a_day"] = self.runs_a_day
+        return json.dumps(content) + "\n"
 
 
 def load(kit: Kit) -> Assignment:
