@@ -24,7 +24,7 @@ from failslow.extras.commands import (
 )
 from failslow.extras.commands.parsers import Commands, Parser, add, add_group
 from failslow.extras.new_lab import command as new_lab
-from failslow.extras.release import assignment
+from failslow.extras.release import ai_rules, assignment
 from failslow.lab import course_key
 
 
@@ -210,6 +210,8 @@ def _add_release(commands: Commands) -> None:
     given.add_argument("--without-handbook", action="store_false", dest="with_handbook", help=text)
     text = "the image of its dev container (one that each student builds)"
     given.add_argument("--image", type=release.image_name, metavar="NAME", help=text)
+    text = "the rule for AI helpers, in AGENTS.md and in files that name it (no such file)"
+    given.add_argument("--ai", choices=[*ai_rules.TEXTS], help=text)
     text = "make the image of students' containers, with the kit compiled"
     made = add(what, "image", text, release.image)
     text = "its name, such as ghcr.io/course/failslow:2026"
@@ -229,10 +231,10 @@ def _add_release(commands: Commands) -> None:
         metavar="N",
         help=f"{text} ({assignment.MINUTES}; at most {assignment.MINUTES_MAX})",
     )
-    _add_key(zipped)
-    text = "write the right answers of lab 4's diagnosis, for instructors"
     text = "a student's graded submissions a day; others keep the last result (no limit)"
     zipped.add_argument("--runs-a-day", type=parsers.positive, metavar="N", help=text)
+    _add_key(zipped)
+    text = "write the right answers of lab 4's diagnosis, for instructors"
     right = add(what, "answers", text, diagnosis_material.answers_of)
     right.add_argument("--out", type=Path, metavar="FILE", required=True, help="must not exist")
     _add_key(right)

@@ -30,9 +30,10 @@ def students(
     with_handbook: bool,
     with_clusters: bool,
     image: str | None,
+    ai: str | None,
 ) -> int:
     """Writes the students' kit. CannotDo if the directory has something else."""
-    options = students_kit.Options(labs, with_handbook, with_clusters, image)
+    options = students_kit.Options(labs, with_handbook, with_clusters, image, ai)
     written = students_kit.write(kit, out, options, _begins)
     given = ", ".join(written.labs)
     if written.is_new:

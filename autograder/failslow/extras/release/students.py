@@ -14,7 +14,15 @@ from failslow.base import atomic
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.base.zip_file import Entry
-from failslow.extras.release import catch_up, copies, leaks, processors, repository, tree
+from failslow.extras.release import (
+    ai_rules,
+    catch_up,
+    copies,
+    leaks,
+    processors,
+    repository,
+    tree,
+)
 from failslow.extras.site import build as site
 from failslow.extras.site import readers
 from failslow.lab import unwritten
@@ -39,12 +47,14 @@ Stage = Callable[[str], None]
 @dataclass(frozen=True)
 class Options:
     """`labs`: ids of those that students get; None: all. `with_clusters`: of processes, if a
-    handout names them. `image`: of the dev container; None: it is built from the kit."""
+    handout names them. `image`: of the dev container; None: it is built from the kit. `ai`: the
+    rule for AI helpers, one of ai_rules.TEXTS; None: no word about them."""
 
     labs: Sequence[str] | None = None
     with_handbook: bool = True
     with_clusters: bool = True
     image: str | None = None
+    ai: str | None = None
 
 
 @dataclass(frozen=True)
@@ -134,6 +144,7 @@ def _files(kit: Kit, options: Options, left_out: Set[str], begins: Stage) -> dic
     made = catch_up.files(kit, left_out) | starts
     for page, place in ((README, "README.md"), (kit.root / COMMANDS, COMMANDS)):
         made[place] = readers.to_students(page.read_text("utf-8"), left_out).encode()
+    made |= {name: text.encode() for name, text in ai_rules.files(options.ai).items()}
     if options.image:
         made[DEV_CONTAINER] = use_image(
             files[DEV_CONTAINER].content.decode(), options.image
