@@ -33,7 +33,8 @@ extras_of() { # kit command, its arguments...; prints the names of requirements-
     site*) echo site ;;
     'release students'*) echo site parse ;;
     'release image'*) echo parse ;;
-    check*) echo lint site browser batch redis mutation parse ;;
+    check*) echo lint site browser batch redis mutation parse similar ;;
     grade*--on*) echo batch ;;
+    similar*) echo similar ;;
   esac
 }

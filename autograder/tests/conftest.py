@@ -14,6 +14,7 @@ SLOW_FILES = {
     "test_local_gradescope",
     "test_release",
     "test_reproduce",
+    "test_similar",
     "test_site_command",
 }
 """Their tests start containers, builds of pages, gradings in processes of their own, or hundreds of

@@ -8,7 +8,7 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
 from failslow.extras.batch import command as grade_batch
-from failslow.extras.batch import machines
+from failslow.extras.batch import machines, similar
 from failslow.extras.check import command as check
 from failslow.extras.commands import (
     bench,
@@ -32,6 +32,7 @@ def add_to(commands: Commands) -> None:
     """Requires: the commands of students are there."""
     _add_grade(commands)
     _add_questions(commands)
+    _add_similar(commands)
     _extend_diagnose(commands.choices["diagnose"])
     _add_check(commands)
     _add_mutants(commands)
@@ -133,6 +134,24 @@ def _add_questions(commands: Commands) -> None:
         "--set", type=parsers.positive, default=1, metavar="N", dest="number", help=text
     )
     parser.add_argument("--out", type=Path, default=questions.OUT, help=f"({questions.OUT})")
+
+
+def _add_similar(commands: Commands) -> None:
+    text = "find submissions that are too much alike, and draw them side by side"
+    parser = add(commands, "similar", text, similar.run)
+    text = "holds a directory or a zip file for each student, as of grade --batch"
+    parser.add_argument("directory", type=Path, metavar="DIR", help=text)
+    parser.add_argument("--lab", required=True, help="compare the files of this lab")
+    default = Path("out/similar")
+    parser.add_argument("--out", type=Path, default=default, help=f"for the pages ({default})")
+    text = f"per cent of the structure that a pair shares at least ({similar.THRESHOLD})"
+    parser.add_argument(
+        "--threshold",
+        type=parsers.whole(1, 100),
+        default=similar.THRESHOLD,
+        metavar="N",
+        help=text,
+    )
 
 
 def _extend_diagnose(parser: Parser) -> None:
