@@ -12,6 +12,7 @@ from failslow.extras.batch import machines, similar
 from failslow.extras.check import command as check
 from failslow.extras.commands import (
     bench,
+    convert,
     demo,
     diagnosis_material,
     grade,
@@ -33,6 +34,7 @@ def add_to(commands: Commands) -> None:
     _add_grade(commands)
     _add_questions(commands)
     _add_similar(commands)
+    convert.add_to(commands)
     _extend_diagnose(commands.choices["diagnose"])
     _add_check(commands)
     _add_mutants(commands)
@@ -253,10 +255,36 @@ def _add_release(commands: Commands) -> None:
     text = "a student's graded submissions a day; others keep the last result (no limit)"
     zipped.add_argument("--runs-a-day", type=parsers.positive, metavar="N", help=text)
     _add_key(zipped)
+    _add_platforms(what)
     text = "write the right answers of lab 4's diagnosis, for instructors"
     right = add(what, "answers", text, diagnosis_material.answers_of)
     right.add_argument("--out", type=Path, metavar="FILE", required=True, help="must not exist")
     _add_key(right)
+
+
+def _add_platforms(what: Commands) -> None:
+    """The other platforms that grade."""
+    for name, text, command, most in (
+        ("prairielearn", "write a question of PrairieLearn", release.prairielearn, 10),
+        ("autolab", "write an assessment of Autolab", release.autolab, assignment.MINUTES_MAX),
+        ("classroom50", "write public tests for Classroom 50", release.classroom50, 0),
+    ):
+        parser = add(what, name, text, command)
+        parser.add_argument("out", type=Path, metavar="OUT", help="a directory; must not exist")
+        parser.add_argument("--lab", required=True, help="the assignment's lab")
+        text = "the name of the image in which the platform grades"
+        if not most:
+            text = "the image of students' containers (packages are installed for each grade)"
+        parser.add_argument(
+            "--image", type=release.image_name, metavar="NAME", required=bool(most), help=text
+        )
+        if most:
+            text = f"the platform's time limit ({assignment.MINUTES})"
+            minutes = parsers.whole(assignment.MINUTES_MIN, most)
+            parser.add_argument(
+                "--minutes", type=minutes, default=assignment.MINUTES, metavar="N", help=text
+            )
+            _add_key(parser)
 
 
 def _build(kit: Kit, preset: str, targets: Sequence[str]) -> int:

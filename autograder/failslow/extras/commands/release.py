@@ -8,6 +8,7 @@ from failslow.base import console
 from failslow.base.kit import Kit
 from failslow.extras.release import gradescope as zip_of_assignment
 from failslow.extras.release import image as image_of_students
+from failslow.extras.release import platforms
 from failslow.extras.release import students as students_kit
 from failslow.extras.release.assignment import Assignment
 from failslow.lab import course_key
@@ -79,4 +80,32 @@ def gradescope(
     if key.mark:
         console.note(f"{key.mark} Make your own: ./kit release key")
     console.note(f"Wrote {out} ({count} files, {lab or 'all labs'}, key {key.fingerprint})")
+    return 0
+
+
+def prairielearn(
+    kit: Kit, out: Path, lab: str, image: str, minutes: int, key: CourseKey | None
+) -> int:
+    """Writes a question and its image's files. CannotDo if `out` exists, or the lab is unknown."""
+    key = key or course_key.find(kit)
+    platforms.prairielearn(kit, out, Assignment(load_labs(kit).get(lab).id, minutes), image, key)
+    console.note(f"Wrote {out} ({lab}, key {key.fingerprint}). Build {image} in {out / 'image'}")
+    return 0
+
+
+def autolab(kit: Kit, out: Path, lab: str, image: str, minutes: int, key: CourseKey | None) -> int:
+    """Writes an assessment and its image's files. CannotDo as of `prairielearn`."""
+    key = key or course_key.find(kit)
+    platforms.autolab(kit, out, Assignment(load_labs(kit).get(lab).id, minutes), image, key)
+    console.note(f"Wrote {out} ({lab}, key {key.fingerprint}). Build {image} in {out / 'image'}")
+    return 0
+
+
+def classroom50(kit: Kit, out: Path, lab: str, image: str | None) -> int:
+    """Writes the public tests of an assignment. CannotDo as of `prairielearn`."""
+    count = platforms.classroom50(kit, out, load_labs(kit).get(lab), image)
+    console.note(
+        "Students read all that runs in their repository: no hidden test and no key is here"
+    )
+    console.note(f"Wrote {out} ({count} public tests of {lab})")
     return 0

@@ -52,11 +52,11 @@ def write(kit: Kit, out: Path, assignment: Assignment, key: CourseKey) -> int:
     return len(entries)
 
 
-def program(kit: Kit, lab: str | None = None) -> dict[str, Entry]:
-    """The kit's files in an assignment of `lab`, or of all labs, by name. CannotDo when a file is
-    missing."""
+def program(kit: Kit, lab: str | None = None, started: str = PROGRAM) -> dict[str, Entry]:
+    """The kit's files in an assignment of `lab`, or of all labs, by name. `started`: the module
+    that grades. CannotDo when a file is missing."""
     left_out = (*NOT_FOR_A_GRADE, *_other_labs(load_labs(kit), lab))
-    imported = imports.closure(kit.root / "autograder", [PROGRAM])
+    imported = imports.closure(kit.root / "autograder", [started])
     needed = {path.relative_to(kit.root).as_posix() for path in imported}
     names = [
         name
