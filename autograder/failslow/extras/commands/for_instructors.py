@@ -263,28 +263,27 @@ def _add_release(commands: Commands) -> None:
 
 
 def _add_platforms(what: Commands) -> None:
-    """The other platforms that grade."""
-    for name, text, command, most in (
-        ("prairielearn", "write a question of PrairieLearn", release.prairielearn, 10),
-        ("autolab", "write an assessment of Autolab", release.autolab, assignment.MINUTES_MAX),
-        ("classroom50", "write public tests for Classroom 50", release.classroom50, 0),
-    ):
-        parser = add(what, name, text, command)
+    question = add(what, "prairielearn", "write a question of PrairieLearn", release.prairielearn)
+    assessment = add(what, "autolab", "write an assessment of Autolab", release.autolab)
+    tests = add(what, "classroom50", "write public tests for Classroom 50", release.classroom50)
+    for parser in (question, assessment, tests):
         parser.add_argument("out", type=Path, metavar="OUT", help="a directory; must not exist")
         parser.add_argument("--lab", required=True, help="the assignment's lab")
-        text = "the name of the image in which the platform grades"
-        if not most:
-            text = "the image of students' containers (packages are installed for each grade)"
+    text = "the image in which it is graded"
+    question.add_argument(
+        "--image", type=release.image_name, metavar="NAME", required=True, help=text
+    )
+    text = "the image of students' containers (each grade compiles the kit)"
+    tests.add_argument("--image", type=release.image_name, metavar="NAME", help=text)
+    for parser, most in ((question, 10), (assessment, assignment.MINUTES_MAX)):
         parser.add_argument(
-            "--image", type=release.image_name, metavar="NAME", required=bool(most), help=text
+            "--minutes",
+            type=parsers.whole(assignment.MINUTES_MIN, most),
+            default=assignment.MINUTES,
+            metavar="N",
+            help=f"the platform's time limit ({assignment.MINUTES}; at most {most})",
         )
-        if most:
-            text = f"the platform's time limit ({assignment.MINUTES})"
-            minutes = parsers.whole(assignment.MINUTES_MIN, most)
-            parser.add_argument(
-                "--minutes", type=minutes, default=assignment.MINUTES, metavar="N", help=text
-            )
-            _add_key(parser)
+        _add_key(parser)
 
 
 def _build(kit: Kit, preset: str, targets: Sequence[str]) -> int:

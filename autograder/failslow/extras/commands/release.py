@@ -6,9 +6,9 @@ from pathlib import Path
 
 from failslow.base import console
 from failslow.base.kit import Kit
+from failslow.extras.release import convert, platforms
 from failslow.extras.release import gradescope as zip_of_assignment
 from failslow.extras.release import image as image_of_students
-from failslow.extras.release import platforms
 from failslow.extras.release import students as students_kit
 from failslow.extras.release.assignment import Assignment
 from failslow.lab import course_key
@@ -89,15 +89,17 @@ def prairielearn(
     """Writes a question and its image's files. CannotDo if `out` exists, or the lab is unknown."""
     key = key or course_key.find(kit)
     platforms.prairielearn(kit, out, Assignment(load_labs(kit).get(lab).id, minutes), image, key)
-    console.note(f"Wrote {out} ({lab}, key {key.fingerprint}). Build {image} in {out / 'image'}")
+    console.note(f"Wrote {out} ({lab}, key {key.fingerprint})")
     return 0
 
 
-def autolab(kit: Kit, out: Path, lab: str, image: str, minutes: int, key: CourseKey | None) -> int:
-    """Writes an assessment and its image's files. CannotDo as of `prairielearn`."""
-    key = key or course_key.find(kit)
-    platforms.autolab(kit, out, Assignment(load_labs(kit).get(lab).id, minutes), image, key)
-    console.note(f"Wrote {out} ({lab}, key {key.fingerprint}). Build {image} in {out / 'image'}")
+def autolab(kit: Kit, out: Path, lab: str, minutes: int, key: CourseKey | None) -> int:
+    """Writes an assessment's files and its image's. CannotDo as of `prairielearn`."""
+    key, graded = key or course_key.find(kit), load_labs(kit).get(lab)
+    platforms.autolab(kit, out, Assignment(lab, minutes), key)
+    console.note(f"Wrote {out} ({lab}, key {key.fingerprint}). Problems of the assessment:")
+    for name, most in convert.problems([graded]).items():
+        print(f"{name}: {most:g} points")
     return 0
 
 

@@ -1,11 +1,13 @@
 """results.json in the formats of other platforms.
 
-Written from the platforms' documents, see `SOURCES`. Students read all of these: lines that are not
-visible on Gradescope are one line for each part, with their points and nothing else.
+Written from the documents in the platforms' public repositories: PrairieLearn's
+docs/externalGrading.md of 2026-08-21; Autolab's docs/lab.md and docs/features/formatted-feedback.md
+of 2025-04-22; junit-10.xsd of Jenkins' xunit plugin of 2025-11-15. Students read all of these:
+lines that are not visible on Gradescope are one line for each part, with their points alone.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
@@ -16,14 +18,6 @@ from failslow.grade.results import SUBTOTALS
 from failslow.lab.labs import VISIBLE, Lab, Labs
 
 Content = Mapping[str, Any]
-
-SOURCES = {
-    "prairielearn": "docs/externalGrading.md and schemas/infoQuestion.json, 2026-08-21",
-    "autolab": "docs/lab.md, docs/features/formatted-feedback.md, examples/hello, 2025-04-22",
-    "junit": "junit-10.xsd of Jenkins' xunit plugin, 2025-11-15",
-    "classroom50": "wiki/Autograding-Basics.md and Advanced-Autograding.md, 2026-08-20",
-}
-"""The documents of each platform, in its public repository, with their dates."""
 
 BUILD = "build"
 """The part of the only line of a submission that cannot be built."""
@@ -87,11 +81,6 @@ def _part(test: Mapping[str, Any], labs: Labs) -> str:
     return f"{lab.id} {lab.parts[place - 1].id}" if place else lab.id
 
 
-def points(content: Content) -> float:
-    """The most that the submission could have; 0 if it was not graded."""
-    return float(content["extra_data"].get("max_score", 0))
-
-
 def problems(labs: Sequence[Lab]) -> dict[str, float]:
     """Autolab's problems: one for each part of each lab, and its points."""
     return {f"{lab.id} {part.id}": float(part.points) for lab in labs for part in lab.parts}
@@ -103,7 +92,7 @@ def prairielearn(content: Content, labs: Labs) -> str:
     rejected = content["extra_data"].get("rejected")
     result: dict[str, Any] = {"gradable": rejected is None}
     if rejected is None:
-        result["score"] = content["score"] / points(content)
+        result["score"] = content["score"] / content["extra_data"]["max_score"]
     else:
         result["format_errors"] = [line.output for line in found]
     result["output"] = content["output"]
@@ -136,7 +125,9 @@ def autolab(content: Content, labs: Labs, graded: Sequence[Lab] = ()) -> str:
 def junit(content: Content, labs: Labs) -> str:
     """A suite for each part. A line's points are in its part's properties, by its number in it."""
     root = ElementTree.Element("testsuites", name="failslow")
-    for part, members in _by_part(lines(content, labs)):
+    found = lines(content, labs)
+    for part in dict.fromkeys(line.part for line in found):
+        members = [line for line in found if line.part == part]
         failed = [line for line in members if not line.passed]
         suite = ElementTree.SubElement(root, "testsuite", name=part, errors="0")
         suite.set("tests", str(len(members)))
@@ -151,8 +142,3 @@ def junit(content: Content, labs: Labs) -> str:
                 failure.text = line.output
     ElementTree.indent(root)
     return ElementTree.tostring(root, "unicode", xml_declaration=True) + "\n"
-
-
-def _by_part(found: Sequence[Line]) -> Iterator[tuple[str, list[Line]]]:
-    for part in dict.fromkeys(line.part for line in found):
-        yield part, [line for line in found if line.part == part]

@@ -1,7 +1,9 @@
 """`kit release prairielearn`, `autolab` and `classroom50`: an assignment for another platform.
 
 PrairieLearn and Autolab grade in an image of ours: the files of a Gradescope assignment, and
-another program that grades. None of these was run on its platform: see convert.SOURCES.
+another program that grades. None of these was run on its platform. Documents: as of convert.py,
+with PrairieLearn's infoQuestion.json, Tango's vmms/Dockerfile of 2024-09-15, and Classroom 50's
+wiki/Autograding-Basics.md of 2026-08-20.
 """
 
 import hashlib
@@ -13,13 +15,11 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
-import yaml
-
 from failslow.base import atomic
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.base.zip_file import Entry
-from failslow.extras.release import convert, gradescope
+from failslow.extras.release import gradescope
 from failslow.extras.release.assignment import Assignment
 from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import Lab, load_labs
@@ -30,22 +30,15 @@ HANDED_IN = "submission.zip"
 
 DOCKERFILE = f"""\
 # It holds the hidden tests: keep the image private. Build it by: docker build --tag NAME .
-ARG BASE=debian:bookworm-slim
-FROM ${{BASE}}
+ARG BASE={{base}}
+FROM ${{{{BASE}}}}
 COPY . {SOURCE}
 RUN apt-get update && bash {SOURCE}/setup.sh && rm -rf /var/lib/apt/lists/*
 """
 
-AUTODRIVER = """\
-# What Tango starts in an image (its vmms/Dockerfile). The grader runs as the user autograde.
-RUN apt-get update \\
-  && apt-get install -y --no-install-recommends ca-certificates gcc git libc6-dev make \\
-  && git clone --depth 1 https://github.com/autolab/Tango /tmp/tango \\
-  && make -C /tmp/tango/autodriver && cp /tmp/tango/autodriver/autodriver /usr/bin/ \\
-  && chmod 4755 /usr/bin/autodriver && rm -rf /tmp/tango /var/lib/apt/lists/* \\
-  && useradd autolab && useradd autograde && cd /home && mkdir autolab autograde output \\
-  && chown autolab:autolab autolab output && chown autograde:autograde autograde \\
-  && chown -R autograde:autograde /autograder
+TANGO = """\
+# The grader runs as this user of Tango's image, on Ubuntu 22.04.
+RUN chown -R autograde:autograde /autograder
 """
 
 QUESTION = """\
@@ -97,51 +90,22 @@ def prairielearn(kit: Kit, out: Path, assignment: Assignment, image: str, key: C
             "timeout": assignment.minutes * 60,
         },
     }
-    files = _image(kit, lab, DOCKERFILE)
-    files |= _below("image", gradescope.settings(kit, assignment, key))
+    files = _image(kit, assignment, DOCKERFILE.format(base="debian:bookworm-slim"))
+    settings = gradescope.settings(kit, assignment, key)
+    files |= {f"image/{name}": entry for name, entry in settings.items()}
     files["question/info.json"] = _json(info)
     files["question/question.html"] = Entry(QUESTION.format(lab=lab.id, file=HANDED_IN).encode())
     _write(files, out)
 
 
-def autolab(kit: Kit, out: Path, assignment: Assignment, image: str, key: CourseKey) -> None:
-    """`out`/LAB, an assessment to import, and `out`/image. Otherwise as `prairielearn`."""
-    lab = load_labs(kit).get(str(assignment.lab))
-    config = {
-        "general": {
-            "name": lab.id,
-            "description": "",
-            "display_name": f"{lab.id}: {lab.title}",
-            "handin_filename": HANDED_IN,
-            "handin_directory": "handin",
-            "max_grace_days": 0,
-            "max_submissions": -1,
-            "disable_handins": False,
-            "max_size": 2,
-            "has_svn": False,
-            "category_name": "Lab",
-        },
-        "problems": [
-            {"name": name, "description": "", "max_score": most, "optional": False}
-            for name, most in convert.problems([lab]).items()
-        ],
-        "autograder": {
-            "autograde_timeout": assignment.minutes * 60,
-            "autograde_image": image,
-            "release_score": True,
-        },
-    }
+def autolab(kit: Kit, out: Path, assignment: Assignment, key: CourseKey) -> None:
+    """`out`/assessment, its two files, and `out`/image. Otherwise as `prairielearn`."""
     settings = gradescope.settings(kit, assignment, key)
     archive = {Path(name).name: entry.content for name, entry in settings.items()}
-    _write(
-        {
-            **_image(kit, lab, DOCKERFILE + AUTODRIVER),
-            f"{lab.id}/{lab.id}.yml": Entry(yaml.safe_dump(config, sort_keys=False).encode()),
-            f"{lab.id}/autograde-Makefile": Entry(MAKEFILE.encode()),
-            f"{lab.id}/autograde.tar": Entry(_tar(archive)),
-        },
-        out,
-    )
+    files = _image(kit, assignment, DOCKERFILE.format(base="autograding_image") + TANGO)
+    files["assessment/autograde-Makefile"] = Entry(MAKEFILE.encode())
+    files["assessment/autograde.tar"] = Entry(_tar(archive))
+    _write(files, out)
 
 
 def classroom50(kit: Kit, out: Path, lab: Lab, image: str | None) -> int:
@@ -165,13 +129,10 @@ def _test(name: str, command: str, seconds: int, points: int) -> dict[str, objec
     return {"name": name, "type": "run", "run": command, "timeout": seconds, "points": points}
 
 
-def _image(kit: Kit, lab: Lab, dockerfile: str) -> dict[str, Entry]:
-    files = gradescope.program(kit, lab.id, PROGRAM) | {"Dockerfile": Entry(dockerfile.encode())}
-    return _below("image", files)
-
-
-def _below(directory: str, files: Mapping[str, Entry]) -> dict[str, Entry]:
-    return {f"{directory}/{name}": entry for name, entry in files.items()}
+def _image(kit: Kit, assignment: Assignment, dockerfile: str) -> dict[str, Entry]:
+    files = gradescope.program(kit, assignment.lab, PROGRAM)
+    files["Dockerfile"] = Entry(dockerfile.encode())
+    return {f"image/{name}": entry for name, entry in files.items()}
 
 
 def _json(content: object) -> Entry:
