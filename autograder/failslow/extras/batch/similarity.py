@@ -80,9 +80,7 @@ def _runs(directory: Path, each: Any) -> frozenset[int]:  # noqa: ANN401 - compa
 def _submission(directory: Path, each: Any) -> Any:  # noqa: ANN401
     import compare50
     from compare50._data import Preprocessor
-    from pygments.lexers import CppLexer
 
-    compare50.File._lexer_cache[".h"] = CppLexer()  # otherwise a header is C
     files = [path.relative_to(directory) for path in _files(directory)]
     return compare50.Submission(directory, files, preprocessor=Preprocessor(each.preprocessors))
 
