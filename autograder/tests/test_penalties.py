@@ -2,6 +2,7 @@
 
 import re
 
+from demands import some
 from failslow.base.kit import this_kit
 from failslow.build.gtest import GradedTest, Outcome
 from failslow.grade import penalties
@@ -41,7 +42,7 @@ def test_safety_is_charged_once_by_the_first_test_that_shows_it() -> None:
 
 
 def test_safety_costs_at_least_8_percent_of_each_lab_whatever_its_first_test() -> None:
-    for lab in load_labs(this_kit()).by_id.values():
+    for lab in some(load_labs(this_kit()).by_id.values()):
         if lab.id == "lab1":  # of one process: nothing is acknowledged to anybody
             assert lab.measurement is None
             continue
