@@ -1,6 +1,7 @@
 """results.json as text, within the platform's limits."""
 
 import json
+from collections.abc import Callable, Iterator
 from typing import Any
 
 CHARACTERS_MAX = 100_000
@@ -26,27 +27,90 @@ def _dumped(value: object) -> str:
 
 
 def fitting(content: dict[str, Any]) -> dict[str, Any]:
-    """Leaves out what can be made again from the seeds, then what numbers say, too, then shortens
-    texts, the longest first."""
-    if len(as_text(content)) > CHARACTERS_MAX:
-        content["extra_data"].pop("samples", None)
-    if len(as_text(content)) > CHARACTERS_MAX:
-        for test in content["tests"]:
-            test["extra_data"].pop("trace_hash", None)
-            test.pop("tags", None)
-    longest = max(len(text) for test in content["tests"] for text in _texts(test))
-    while len(as_text(content)) > CHARACTERS_MAX and longest > len(CUT):
-        longest //= 2
-        for test in content["tests"]:
-            _shorten(test, longest)
+    """Leaves out what can be made again, until the text fits: raw samples first, then what concerns
+    passed tests alone. Failures keep their words longest. A name that is cut begins alike."""
+    for reduce in _REDUCTIONS:
+        if len(as_text(content)) <= CHARACTERS_MAX:
+            break
+        reduce(content)
     return content
 
 
-def _texts(test: dict[str, Any]) -> tuple[str, str]:
-    return test.get("output", ""), test["extra_data"].get("detail", "")
+def _leave_out_samples(content: dict[str, Any]) -> None:
+    content["extra_data"].pop("samples", None)
 
 
-def _shorten(test: dict[str, Any], characters: int) -> None:
-    for holder, name in ((test, "output"), (test["extra_data"], "detail")):
-        if len(holder.get(name, "")) > characters + len(CUT):
-            holder[name] = holder[name][:characters] + CUT
+def _leave_out_hashes(content: dict[str, Any]) -> None:
+    for test in content["tests"]:
+        test["extra_data"].pop("trace_hash", None)
+        test.pop("tags", None)
+
+
+def _leave_out_data_of_passed_tests(content: dict[str, Any]) -> None:
+    for test in content["tests"]:
+        if test.get("status") == "passed":
+            test["extra_data"] = {}
+
+
+def _leave_out_figures(content: dict[str, Any]) -> None:
+    for name in ("runs", "strengths", "capacity"):
+        content["extra_data"].pop(name, None)
+
+
+def _shorten_texts_to(least: int) -> Callable[[dict[str, Any]], None]:
+    """Halves the longest texts, down to `least` characters, until the whole fits."""
+
+    def shorten(content: dict[str, Any]) -> None:
+        holders = [*_texts(content)]
+        longest = max((len(holder[name]) for holder, name in holders), default=0)
+        while len(as_text(content)) > CHARACTERS_MAX and longest > least:
+            longest = max(longest // 2, least)
+            for holder, name in holders:
+                if len(holder[name]) > longest + len(CUT):
+                    holder[name] = holder[name][:longest] + CUT
+
+    return shorten
+
+
+def _shorten_names_to(most: int) -> Callable[[dict[str, Any]], None]:
+    def shorten(content: dict[str, Any]) -> None:
+        for test in content["tests"]:
+            if len(test["name"]) > most:
+                test["name"] = test["name"][: most - 3] + "..."
+
+    return shorten
+
+
+def _leave_out_all_data(content: dict[str, Any]) -> None:
+    content["extra_data"]["without_verdict"] = len(content["extra_data"]["without_verdict"])
+    for test in content["tests"]:
+        test["extra_data"] = {}
+
+
+def _leave_out_texts(content: dict[str, Any]) -> None:
+    for test in content["tests"]:
+        test.pop("output", None)
+
+
+_REDUCTIONS = (
+    _leave_out_samples,
+    _leave_out_hashes,
+    _leave_out_data_of_passed_tests,
+    _leave_out_figures,
+    _shorten_texts_to(800),
+    _shorten_names_to(100),
+    _shorten_texts_to(100),
+    _shorten_names_to(60),
+    _leave_out_all_data,
+    _shorten_texts_to(len(CUT)),
+    _shorten_names_to(30),
+    _leave_out_texts,
+)
+
+
+def _texts(content: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """The holder and the name of each text that may be cut."""
+    yield content, "output"
+    for test in content["tests"]:
+        yield from ((test, "output"),) if "output" in test else ()
+        yield from ((test["extra_data"], "detail"),) if "detail" in test["extra_data"] else ()
