@@ -13,7 +13,7 @@ from typing import NoReturn
 from failslow.base import console, machine, process
 from failslow.base.errors import EXIT_INTERRUPTED, CannotDo
 from failslow.base.kit import Kit, this_kit
-from failslow.extras.commands.parsers import Command, Parser
+from failslow.extras.commands.parsers import Command, Parser, Version
 
 EXIT_CANNOT = 2
 
@@ -22,13 +22,14 @@ SIMULATED = ("test", "replay", "explore", "submit", "journal", "install", "docto
 
 
 def main(argv: Sequence[str], kit: Kit | None = None) -> int:
-    """Runs one command. Tests pass a kit of their own."""
+    """Runs one command, or shows them all. Tests pass a kit of their own."""
     for number in process.interrupts():
         signal.signal(number, _interrupt)
     try:
-        options = vars(_parser(argv[:1]).parse_args(argv))
-        if argv[0] not in SIMULATED:
-            machine.check_linux(argv[0])
+        words = [*argv] or ["--help"]
+        options = vars(_parser(words[:1]).parse_args(words))
+        if words[0] not in SIMULATED:
+            machine.check_linux(words[0])
         command: Command = options.pop("command")
         return command(kit or this_kit(), **options)
     except CannotDo as error:
@@ -51,6 +52,7 @@ def _interrupt(number: int, frame: object) -> NoReturn:
 def _parser(words: Sequence[str]) -> Parser:
     """Knows all commands, or `test` alone: the modules of all take longer than its own work."""
     parser = Parser(prog="kit", description="Failslow Labs: build, test, grade and check.")
+    parser.add_argument("--version", action=Version, help="name the kit's commit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
     if [*words] == ["test"]:
         from failslow.extras.commands import test

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from failslow.base.kit import Kit
 from failslow.build.recipe import load_recipe
+from failslow.cli import main
 from failslow.extras.commands import replay
 from failslow.lab.labs import load_labs
 from fakes import write_program, write_reply, write_submission
@@ -25,8 +27,8 @@ Mine = Callable[..., Path]
 @pytest.mark.parametrize(
     "arguments",
     [
-        "",
         "replay lab1",
+        "test",
         "grade . --key nowhere",
         "bench sim",
         "cluster frobnicate",
@@ -39,6 +41,35 @@ def test_wrong_input_is_one_line_and_exit_2(expect: Expect, arguments: str) -> N
     said = expect(2, *arguments.split())
     assert said.out == ""
     assert said.err == f"{said.reason}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"), [("tset lab2", "test"), ("release studens out", "students")]
+)
+def test_a_word_that_is_nearly_right_is_suggested(
+    expect: Expect, arguments: str, meant: str
+) -> None:
+    assert f"did you mean '{meant}'?" in expect(2, *arguments.split()).reason
+
+
+def test_a_test_of_no_lab_names_the_labs(expect: Expect) -> None:
+    reason = expect(2, "test").reason
+    assert "lab1 (" in reason
+
+
+def test_without_a_word_the_commands_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert ended.value.code == 0
+    assert "run a lab's public tests" in capsys.readouterr().out
+
+
+def test_the_version_is_a_commit(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    assert re.fullmatch(r"Failslow Labs, (commit [0-9a-f]+ of [\d-]+|without its history)\n", said)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

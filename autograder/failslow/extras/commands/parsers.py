@@ -1,10 +1,13 @@
 """Parts of the command line that the commands share."""
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from typing import Any, NoReturn, TypeAlias
 
+from failslow.base import console, process
 from failslow.base.errors import CannotDo
+from failslow.base.kit import this_kit
 
 Command = Callable[..., int]
 """Takes the kit, and its options by name or as one dataclass."""
@@ -27,9 +30,33 @@ class Parser(argparse.ArgumentParser):
         finally:
             self._is_mixing = False
 
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Suggests what was meant."""
+        choices = [*map(str, action.choices or ())]
+        if choices and value not in choices and (close := get_close_matches(str(value), choices)):
+            raise argparse.ArgumentError(action, f"'{value}': did you mean '{close[0]}'?")
+        super()._check_value(action, value)
+
     def error(self, message: str) -> NoReturn:
         """One line like every other error message, instead of argparse's usage text."""
         raise CannotDo(f"{message} (see ./{self.prog} --help)")
+
+
+class Version(argparse.Action):
+    """Prints the commit that is this version of the kit, and ends."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, 0, default=argparse.SUPPRESS, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        words = ("show", "-s", "--format=%h of %cs")
+        try:
+            commit = process.run(["git", "-C", this_kit().root, *words]).output.strip()
+        except OSError:
+            commit = ""
+        version = f"commit {commit}" if commit else "without its history"
+        console.stdout().print(f"Failslow Labs, {version}", highlight=False)
+        parser.exit()
 
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"

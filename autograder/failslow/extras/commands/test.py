@@ -35,7 +35,7 @@ class Request:
     `measured`: the measured part instead of the tests. `all_whole`: prints each failure whole.
     `watches`: runs again after each save."""
 
-    lab: str
+    lab: str = ""
     pattern: str | None = None
     directory: Path | None = None
     seeds: int | None = None
@@ -46,7 +46,7 @@ class Request:
 
 def add_to(commands: Commands) -> None:
     parser = add(commands, "test", "run a lab's public tests", run, Request)
-    parser.add_argument("lab", metavar="LAB")
+    parser.add_argument("lab", nargs="?", metavar="LAB")
     text = "a part, a test, a suite, or a name with * (all tests)"
     parser.add_argument("pattern", nargs="?", metavar="FILTER", help=text)
     parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
@@ -65,6 +65,10 @@ def run(kit: Kit, request: Request) -> int:
     0 after an interrupt."""
     if request.pattern and not request.directory and _is_directory(request.pattern):
         request = replace(request, directory=Path(request.pattern), pattern=None)
+    labs = load_labs(kit)
+    if not request.lab:
+        named = ", ".join(f"{lab.id} ({lab.title})" for lab in labs.by_id.values())
+        raise CannotDo(f"name a lab: {named}")
     if request.measured:
         if request.pattern or request.seeds or request.watches:
             raise CannotDo("--slow measures the whole lab once: no FILTER, --seeds or --watch")
@@ -73,7 +77,6 @@ def run(kit: Kit, request: Request) -> int:
         code = slow.run(kit, request.lab, request.directory)
         _keep(kit, replace(request, pattern="--slow"), "failed" if code else "passed")
         return code
-    labs = load_labs(kit)
     if request.watches:
         return _watch(kit, labs, request)
     outcomes = _run_once(kit, labs, request)
