@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from demands import some
 from failslow.base import process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit, this_kit
@@ -12,6 +13,7 @@ from failslow.cli import main
 from failslow.extras.check import site as check
 from failslow.extras.release.students import COMMANDS
 from failslow.extras.site import build, hooks, readers
+from failslow.lab.labs import load_labs
 from running import Expect
 
 # The handbook's own plugins and hooks, without those that a small site does not need.
@@ -268,3 +270,37 @@ def test_a_package_is_pinned_alike_everywhere() -> None:
                 pins.setdefault(name.lower(), set()).add(version)
     assert len(pins) > 20
     assert {name: versions for name, versions in pins.items() if len(versions) > 1} == {}
+
+
+def test_no_page_of_students_names_a_hidden_test() -> None:
+    root = this_kit().root
+    declared = re.compile(r"GRADED_TEST\(\s*(\w+),\s*(\w+),")
+    hidden = {
+        f"{suite}.{name}"
+        for source in root.glob("autograder/hidden/**/*.cc")
+        for suite, name in declared.findall(source.read_text())
+    }
+    assert len(hidden) > 200
+    found = {
+        f"{page.relative_to(root)}: {test}"
+        for page in students_pages(root)
+        for test in hidden
+        if test in readers.to_students(page.read_text())
+    }
+    assert found == set()
+
+
+def students_pages(root: Path) -> list[Path]:
+    pages = some(root.glob("site/docs/**/*.md"))
+    others = [name.lower() for name in readers.NOT_FOR_STUDENTS]
+    kept = [page for page in pages if page.relative_to(root / "site/docs").parts[0] not in others]
+    return [*kept, *some(root.glob("handouts/*.md"))]
+
+
+def test_the_points_of_an_assignment_follow_from_the_labs() -> None:
+    points = [
+        sum(part.points for part in lab.parts) for lab in load_labs(this_kit()).by_id.values()
+    ]
+    assert hooks.points(this_kit()).endswith(f"; {sum(points):,} for all")
+    page = (this_kit().site / "docs/instructors/index.md").read_text()
+    assert "| autograder points | {{ points }} |" in page

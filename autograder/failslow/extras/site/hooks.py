@@ -22,6 +22,7 @@ from failslow.extras.site import (
 )
 from failslow.extras.site.build import FOR_STUDENTS
 from failslow.extras.site.readers import NOT_FOR_STUDENTS, to_all, to_students
+from failslow.lab.labs import load_labs
 
 REFERENCE = "Reference"
 STUDENTS = "Students"
@@ -72,6 +73,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if "{{ faulty_steps }}" in markdown:
         table = faulty_steps.table(faulty_steps.of_kit(_kit(config)))
         markdown = markdown.replace("{{ faulty_steps }}", table)
+    if "{{ points }}" in markdown:
+        markdown = markdown.replace("{{ points }}", points(_kit(config)))
     if "{{ kept }}" in markdown:
         return markdown.replace("{{ kept }}", points_kept.table(_kit(config).site))
     if "{{ bench." in markdown:
@@ -83,6 +86,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if "{{ reproduced" in markdown:
         return reproduced.fill(_kit(config), markdown)
     return markdown
+
+
+def points(kit: Kit) -> str:
+    """ "lab1 100, lab2 200; 300 for all", from each lab.yaml."""
+    of = {lab.id: sum(part.points for part in lab.parts) for lab in load_labs(kit).by_id.values()}
+    each = ", ".join(f"{lab} {points:,}" for lab, points in of.items())
+    return f"{each}; {sum(of.values()):,} for all"
 
 
 def _fill(section: list[Any], name: str, entries: list[dict[str, str]]) -> None:
