@@ -88,11 +88,11 @@ def test_each_submission_has_a_row(course: Course) -> None:
     assert (rows["ada"]["score"], rows["ada"]["max_score"]) == ("100", "100")
     assert (rows["bob"]["score"], rows["bob"]["remark"]) == ("90", "")
     reason = "quorum_event.cc:3:1: error: expected unqualified-id"
-    assert rows["cy"]["score"] == "0"
+    assert (rows["cy"]["score"], rows["cy"]["max_score"]) == ("0", "100")
     assert rows["cy"]["remark"] == (
         f"cannot be built: the submission does not compile: lab1-quorum-event/{reason}"
     )
-    assert "3 submissions: 3 graded, 1 with a remark" in course.said.out
+    assert "3 submissions: 2 graded, 1 that cannot be built, 1 with a remark" in course.said.out
     page = (course.out / "summary.html").read_text()
     result = json.loads((course.out / "results" / f"{rows['bob']['key']}.json").read_text())
     assert f'<a href="results/{rows["bob"]["key"]}.json">bob</a>' in page

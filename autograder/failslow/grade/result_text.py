@@ -82,7 +82,8 @@ def _shorten_names_to(most: int) -> Callable[[dict[str, Any]], None]:
 
 
 def _leave_out_all_data(content: dict[str, Any]) -> None:
-    content["extra_data"]["without_verdict"] = len(content["extra_data"]["without_verdict"])
+    silent = content["extra_data"].get("without_verdict", {})
+    content["extra_data"]["without_verdict"] = {str(n): "" for n in range(len(silent))}
     for test in content["tests"]:
         test["extra_data"] = {}
 

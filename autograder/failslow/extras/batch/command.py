@@ -166,14 +166,15 @@ class _Batch:
         if done.result is None:
             kept = known or Row(name)
             return replace(kept, before=None, remark=f"grader error: {done.error}")
-        missing = done.result["extra_data"].get("without_verdict")
+        extra = done.result["extra_data"]
+        missing = extra.get("without_verdict")
         if missing:
             remark = f"no verdict on {len(missing)} tests: grade again"
             if known and known.key:  # its result is in the store of results
                 return replace(known, before=None, remark=f"{remark}; the grade before is kept")
-        elif "max_score" not in done.result["extra_data"]:
-            reason = done.result["extra_data"].get("rejected", "")
-            remark = f"cannot be built: {reason}"
+        elif "max_score" not in extra:
+            reason = extra.get("rejected", "")
+            remark = f"{summary.REFUSED}{reason}"
         else:
             remark = ""
         score = float(done.result["score"])
@@ -181,7 +182,7 @@ class _Batch:
         return Row(
             name,
             score,
-            float(done.result["extra_data"].get("max_score", 0)),
+            float(extra.get("max_score", extra.get("points", 0))),
             key if self._store.path(key).is_file() else "",
             was if was != score else None,
             remark,

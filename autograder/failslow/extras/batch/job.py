@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +25,7 @@ from failslow.grade import results
 from failslow.grade.model import Scope
 from failslow.grade.runner import grade
 from failslow.lab import course_key
-from failslow.lab.labs import load_labs
+from failslow.lab.labs import Lab, load_labs
 from failslow.lab.submission import collect
 
 MINUTES = 40.0
@@ -87,12 +88,16 @@ def grade_one(kit: Kit, job: Job) -> dict[str, Any]:
     key = course_key.CourseKey(bytes.fromhex(job.secret))
     labs = load_labs(kit)
     end = deadline.after(job.minutes * 60)
+    of: Sequence[Lab] = [labs.get(job.lab)] if job.lab else []
     try:
         with folder.tree_of(Handed(job.name, Path(job.path)), labs) as tree:
             submission = collect(kit, labs, tree, job.lab)
+        of = submission.labs
         graded = grade(kit, labs, submission, Scope(seeds=job.seeds, isolate=True, end=end), key)
     except BadSubmission as error:
-        return results.rejection_of(kit, error, key)
+        rejection = results.rejection_of(kit, error, key)
+        points = sum(part.points for lab in of for part in lab.parts)
+        return rejection | {"extra_data": {**rejection["extra_data"], "points": points}}
     return results.document(graded, 0.0, sandbox.of_this_machine(kit))
 
 

@@ -33,6 +33,9 @@ class Row:
         return self.score is not None
 
 
+REFUSED = "cannot be built: "
+"""Begins the remark on a submission without tests: it has 0 points."""
+
 FORMULA = ("=", "+", "-", "@")
 """A sheet takes a cell that begins so for a formula, and students name their files."""
 
@@ -109,13 +112,15 @@ def _page(rows: Sequence[Row]) -> str:
 
 
 def counts(rows: Sequence[Row]) -> str:
-    """'3 submissions: 2 graded, 1 equal to another one, compiled and graded with it, 1 with another
-    score than before, 1 with a remark'."""
-    graded = [row for row in rows if row.is_graded]
+    """'4 submissions: 2 graded, 1 that cannot be built, 1 equal to another one, compiled and graded
+    with it, 1 with another score than before, 1 with a remark'."""
+    refused = [row for row in rows if row.remark.startswith(REFUSED)]
+    graded = [row for row in rows if row.is_graded and row not in refused]
     changed = [row for row in graded if row.before is not None]
     remarks = [row for row in rows if row.remark]
     equal = len(graded) - len({row.key or row.name for row in graded})
     parts = [f"{len(graded)} graded"]
+    parts += [f"{len(refused)} that cannot be built"] if refused else []
     parts += [f"{equal} equal to another one, compiled and graded with it"] if equal else []
     parts += [f"{len(changed)} with another score than before"] if changed else []
     parts += [f"{len(remarks)} with a remark"] if remarks else []
