@@ -149,7 +149,7 @@ class Interpreter : public std::enable_shared_from_this<Interpreter> {
   std::map<std::int32_t, std::weak_ptr<Event>> dropped_;
   // The calls of accept, by quorum and child: a child of two quorums has two predicates.
   std::map<std::pair<std::int32_t, std::int32_t>, std::shared_ptr<std::int64_t>> accepts_;
-  std::map<std::int32_t, std::unique_ptr<BroadcastCalls>> broadcasts_;
+  std::map<std::int32_t, std::unique_ptr<depfast::Broadcast<Ask>>> broadcasts_;
   ScriptLog log_;
 };
 
