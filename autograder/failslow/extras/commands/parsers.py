@@ -32,9 +32,11 @@ class Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         """Suggests what was meant."""
-        choices = [*map(str, action.choices or ())]
-        if choices and value not in choices and (close := get_close_matches(str(value), choices)):
-            raise argparse.ArgumentError(action, f"'{value}': did you mean '{close[0]}'?")
+        words = [word for word in action.choices or () if isinstance(word, str)]
+        near = get_close_matches(value, words) if isinstance(value, str) else []
+        if near and value not in words:
+            complaint = f"invalid choice: '{value}' (did you mean '{near[0]}'?)"
+            raise argparse.ArgumentError(action, complaint)
         super()._check_value(action, value)
 
     def error(self, message: str) -> NoReturn:
