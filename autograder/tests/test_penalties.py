@@ -54,7 +54,7 @@ def test_safety_costs_at_least_8_percent_of_each_lab_whatever_its_first_test() -
 
 def test_each_property_of_safety_stands_on_the_page_about_grades() -> None:
     kit = this_kit()
-    text = (kit.root / "framework/testkit/safety.cc").read_text()
+    text = (kit.root / "labs/common/testkit/safety.cc").read_text()
     names = re.findall(r'"([a-z ]+)"', text.partition("kNames{")[2].partition("};")[0])
     page = (kit.root / "site/docs/grading.md").read_text()
     assert len(names) == 7

@@ -2,7 +2,7 @@
 
 - A submission that is not deterministic voids every part: no result of it can be trusted.
 - Broken safety voids one part and the measured part, once for each lab, whichever tests show it: by
-  a checker's invariant, or by an assertion (framework/testkit/safety.h). Fast answers are worth
+  a checker's invariant, or by an assertion (labs/common/testkit/safety.h). Fast answers are worth
   nothing when data may be lost, and a violation often makes them fast. The part is that whose rule
   is broken, if the checker can tell, or that of the first test that shows it. The other parts lose
   the tests that fail.

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "raft_world.h"
+#include "safety.h"
 #include "sizes.h"
 #include "testkit/environment.h"
 #include "testkit/judged.h"
-#include "testkit/safety.h"
 
 namespace depfast::raft {
 namespace {

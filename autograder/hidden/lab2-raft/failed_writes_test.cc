@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "raft_world.h"
+#include "safety.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 #include "testkit/some.h"
 
 namespace depfast::raft {

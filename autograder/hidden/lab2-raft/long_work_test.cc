@@ -17,10 +17,10 @@
 
 #include "depfast/host/frame.h"
 #include "raft_world.h"
+#include "safety.h"
 #include "sizes.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 
 namespace depfast::raft {
 namespace {

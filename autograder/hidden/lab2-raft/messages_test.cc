@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "raft_world.h"
+#include "safety.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 
 namespace depfast::raft {
 namespace {

@@ -10,10 +10,10 @@
 #include "conversation.h"
 #include "depfast/host/codec.h"
 #include "raft_world.h"
+#include "safety.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
 #include "testkit/judged.h"
-#include "testkit/safety.h"
 
 namespace depfast::raft {
 namespace {

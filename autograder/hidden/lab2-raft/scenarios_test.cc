@@ -6,9 +6,9 @@
 
 #include "conversation.h"
 #include "raft_world.h"
+#include "safety.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 
 namespace depfast::raft {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "raft_world.h"
+#include "safety.h"
 #include "sizes.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 
 namespace depfast::raft {
 namespace {

@@ -15,9 +15,9 @@
 
 #include "depfast/host/frame.h"
 #include "raft_world.h"
+#include "safety.h"
 #include "sizes.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 #include "testkit/told.h"
 
 namespace depfast::raft {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "kv_world.h"
+#include "safety.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 
 namespace depfast::kv {
 namespace {

@@ -12,9 +12,9 @@
 #include "depfast/host/random.h"
 #include "frame_counter.h"
 #include "rule_model.h"
+#include "safety.h"
 #include "stage.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 #include "vote_model.h"
 
 namespace depfast::copilot {

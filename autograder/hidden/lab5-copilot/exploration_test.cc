@@ -7,8 +7,8 @@
 #include "asked_rules.h"
 #include "copilot_model.h"
 #include "copilot_scopes.h"
+#include "safety.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 
 namespace depfast::copilot {
 namespace {

@@ -17,11 +17,11 @@
 #include "execution_order.h"
 #include "frame_counter.h"
 #include "read_count.h"
+#include "safety.h"
 #include "stage.h"
 #include "submit.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 
 namespace depfast::copilot {
 namespace {

@@ -9,8 +9,8 @@
 #include "any_messages.h"
 #include "asked_rules.h"
 #include "rule_model.h"
+#include "safety.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 
 namespace depfast::copilot {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "copilot_messages.h"
 #include "frame_counter.h"
+#include "safety.h"
 #include "stage.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 
 namespace depfast::copilot {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "copilot_world.h"
 #include "frame_counter.h"
+#include "safety.h"
 #include "stage.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 
 namespace depfast::copilot {
 namespace {

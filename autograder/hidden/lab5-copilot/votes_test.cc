@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "frame_counter.h"
+#include "safety.h"
 #include "stage.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 
 namespace depfast::copilot {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "safety.h"
 #include "stage.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 
 namespace depfast::saucr {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "safety.h"
 #include "stage.h"
 #include "testkit/environment.h"
 #include "testkit/history.h"
-#include "testkit/safety.h"
 #include "testkit/some.h"
 
 namespace depfast::saucr {

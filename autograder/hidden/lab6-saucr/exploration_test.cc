@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "asked_rules.h"
+#include "safety.h"
 #include "saucr_model.h"
 #include "saucr_scopes.h"
 #include "saucr_world.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 #include "testkit/small_scope.h"
 
 namespace depfast::saucr {

@@ -1,9 +1,9 @@
 // Hidden tests: lives, which say whether the memory that has acknowledged an entry is still there.
 #include <gtest/gtest.h>
 
+#include "safety.h"
 #include "stage.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 
 namespace depfast::saucr {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "depfast/host/random.h"
+#include "safety.h"
 #include "stage.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 #include "testkit/some.h"
 
 namespace depfast::saucr {

@@ -6,9 +6,9 @@
 
 #include "depfast/host/random.h"
 #include "rule_model.h"
+#include "safety.h"
 #include "stage.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 
 namespace depfast::saucr {
 namespace {

@@ -10,8 +10,8 @@
 #include "asked_rules.h"
 #include "depfast/host/random.h"
 #include "rule_model.h"
+#include "safety.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 
 namespace depfast::saucr {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "safety.h"
 #include "stage.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 #include "testkit/some.h"
 
 namespace depfast::saucr {

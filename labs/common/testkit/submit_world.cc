@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "leader_log_checker.h"
-#include "testkit/safety.h"
+#include "safety.h"
 
 namespace depfast {
 

@@ -8,7 +8,7 @@
 #include "kv_commands.h"
 #include "kv_errors.h"
 #include "linearizability/replies.h"
-#include "testkit/safety.h"
+#include "safety.h"
 #include "testkit/violation.h"
 
 namespace depfast::kv {

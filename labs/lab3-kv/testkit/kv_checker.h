@@ -29,9 +29,9 @@
 #include "kv_messages.h"
 #include "linearizability/store_model.h"
 #include "log_checker.h"
+#include "safety.h"
 #include "sim/simulator.h"
 #include "testkit/history.h"
-#include "testkit/safety.h"
 
 namespace depfast::kv {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "safety.h"
 #include "testkit/judged.h"
-#include "testkit/safety.h"
 #include "testkit/violation.h"
 
 namespace depfast::kv {

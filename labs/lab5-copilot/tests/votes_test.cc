@@ -2,9 +2,9 @@
 // each.
 #include <gtest/gtest.h>
 
+#include "safety.h"
 #include "stage.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 
 namespace depfast::copilot {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "answer_checker.h"
+#include "safety.h"
 #include "submit_client.h"
 #include "testkit/cluster.h"
-#include "testkit/safety.h"
 #include "testkit/some.h"
 #include "testkit/violation.h"
 

@@ -2,9 +2,9 @@
 // them.
 #include <gtest/gtest.h>
 
+#include "safety.h"
 #include "saucr_world.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 
 namespace depfast::saucr {
 namespace {

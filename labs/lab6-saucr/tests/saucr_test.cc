@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "safety.h"
 #include "saucr_world.h"
 #include "testkit/environment.h"
-#include "testkit/safety.h"
 #include "testkit/some.h"
 
 namespace depfast::saucr {

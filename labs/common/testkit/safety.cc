@@ -1,4 +1,4 @@
-#include "testkit/safety.h"
+#include "safety.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "testkit/violation.h"
 
-namespace depfast::testkit {
+namespace depfast {
 
 const char* ToString(Safety property) {
   static constexpr std::array kNames{
@@ -18,8 +18,8 @@ const char* ToString(Safety property) {
 }
 
 const char* Unsafe(Safety property) {
-  if (!testing::Test::HasFailure()) RecordSafetyViolation(ToString(property));
+  if (!testing::Test::HasFailure()) testkit::RecordSafetyViolation(ToString(property));
   return "";
 }
 
-}  // namespace depfast::testkit
+}  // namespace depfast

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace depfast::testkit {
+namespace depfast {
 
 enum class Safety : std::uint8_t {
   kAcknowledgedIsKept,  // what a client or a leader was told to be stored is never lost
@@ -27,8 +27,4 @@ const char* ToString(Safety property);
 // a replica that does not answer. Returns "". GoogleTest asks for words when an assertion fails.
 const char* Unsafe(Safety property);
 
-}  // namespace depfast::testkit
-
-namespace depfast {
-using testkit::Safety;  // for the tests of all labs
 }  // namespace depfast
