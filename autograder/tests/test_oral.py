@@ -9,7 +9,7 @@ import pytest
 from demands import some
 from failslow.base.kit import Kit
 from failslow.build.gtest import GradedTest, Options, Outcome
-from failslow.extras.oral import kinds, runs, script, sheet
+from failslow.extras.oral import kinds, runs, sheet
 from failslow.extras.oral.kinds import Question
 from failslow.extras.oral.runs import Run
 from failslow.extras.shared.sims import Sims
@@ -102,21 +102,6 @@ def test_a_failure_and_a_cause_go_back(tmp_path: Path, monkeypatch: pytest.Monke
     assert "RequestVote reply" in asked.answer[0]
     assert "TimeoutEvent" in asked.answer[-1]
     assert [*kinds.failure(run_of(two_votes(), tmp_path))] == [], "of a passed test"
-
-
-def test_steps_of_a_script_are_answered_by_looks(tmp_path: Path) -> None:
-    made = Recording(replicas=1)
-    for when, text in enumerate(
-        ("make quorum A, of 2", "look at quorum A", "make quorum A, of 3", "make promise B",
-         "add promise B to quorum A", "make promise B ready", "look at quorum A"),
-        start=1,
-    ):  # fmt: skip
-        words = {"text": f"#{when}  leader: {text}  ->  done", "vote": "", "wrong": False}
-        made.add("mark", 90, at=when * 1000, replica=0, **words)
-    found = {each.about: each for each in script.step(run_of(made, tmp_path))}
-    assert [*found] == ["#2", "#5", "#6", "#7"]
-    assert "#7 look at quorum A" in found["#6"].answer[0], "B votes in A"
-    assert "#3 make quorum A" in found["#7"].answer[0], "#1 has made another one"
 
 
 def test_a_sheet_has_five_kinds_of_as_many_tests_as_can_be(tmp_path: Path) -> None:

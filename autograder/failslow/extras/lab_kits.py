@@ -7,6 +7,7 @@ It is loaded by path, and imports for_labs alone of this package. A package may 
 - made_again(kit): by benchmark, figures that the handbook's results must have;
 - REPRODUCTIONS: by name, a Reproduction for `kit reproduce NAME`;
 - SLOW_RUNS: by role, the SlowRuns of `kit faults run --target ROLE`;
+- ORAL_KINDS: kinds of `kit questions` besides those of all labs (oral/kinds.py);
 - NAMES_FAULTY_STEPS: True if each mutant that a test catches names the step of its replay;
 - MANY_SEEDS: names of graded tests that `kit check --full` runs with many seeds;
 - many_seeds(kit, seeds): the same for a program of the lab's own; a problem, or "", of each check;
@@ -14,7 +15,7 @@ It is loaded by path, and imports for_labs alone of this package. A package may 
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -23,6 +24,7 @@ from types import ModuleType
 from failslow.base.kit import Kit
 from failslow.extras.bench.figures import Section
 from failslow.extras.faults.slow_runs import SlowRuns
+from failslow.extras.oral.kinds import Kind
 from failslow.extras.reproduction.reproduction import Reproduction
 from failslow.lab.labs import Lab, load_labs
 
@@ -63,6 +65,12 @@ def reproductions(kit: Kit) -> dict[str, Reproduction]:
 def slow_runs_of(kit: Kit, lab: Lab) -> dict[str, SlowRuns]:
     """By role; empty for most labs."""
     found: dict[str, SlowRuns] = getattr(load(kit, lab), "SLOW_RUNS", {})
+    return found
+
+
+def oral_kinds_of(kit: Kit, lab: Lab) -> Sequence[Kind]:
+    """None for most labs."""
+    found: Sequence[Kind] = getattr(load(kit, lab), "ORAL_KINDS", ())
     return found
 
 

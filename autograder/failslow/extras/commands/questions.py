@@ -6,6 +6,7 @@ from pathlib import Path
 from failslow.base import atomic, console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
+from failslow.extras import lab_kits
 from failslow.extras.oral import runs, sheet
 from failslow.extras.shared.sims import sims_of
 from failslow.extras.shared.solution import check_out, submission_in
@@ -26,7 +27,8 @@ def run(kit: Kit, lab: str, directory: Path, number: int, out: Path) -> int:
             tempfile.TemporaryDirectory(prefix="failslow-questions-") as scratch,
             console.progress(f"Recording {lab}") as advance,
         ):
-            asked = sheet.choose([*runs.record(sims, chance, Path(scratch), advance)], chance)
+            recorded = [*runs.record(sims, chance, Path(scratch), advance)]
+        asked = sheet.choose(recorded, chance, lab_kits.oral_kinds_of(kit, sims.lab))
     if len(asked) < sheet.QUESTIONS:
         raise CannotDo(f"the runs of {lab} have situations for {len(asked)} questions alone")
     for place, (run, question) in enumerate(asked, start=1):

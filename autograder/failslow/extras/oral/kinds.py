@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from failslow.extras.oral.runs import Run
 from failslow.extras.replay.causality import Causality, Cause
@@ -149,7 +150,9 @@ def loss(run: Run) -> Iterator[Question]:
     yield from found[True] or found[False]
 
 
-KINDS: Sequence[Callable[[Run], Iterator[Question]]] = (failure, wait, fault, cause, state, loss)
+Kind: TypeAlias = Callable[[Run], Iterator[Question]]
+
+KINDS: Sequence[Kind] = (failure, wait, fault, cause, state, loss)
 
 
 def _said(cause: Cause) -> str:

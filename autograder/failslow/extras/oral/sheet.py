@@ -4,20 +4,20 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from failslow.extras.oral.kinds import FAILURE, KINDS, Question
+from failslow.extras.oral.kinds import FAILURE, KINDS, Kind, Question
 from failslow.extras.oral.runs import Run
-from failslow.extras.oral.script import step
 
 QUESTIONS = 5
 
 Asked = tuple[Run, Question]
 
 
-def choose(runs: Sequence[Run], chance: random.Random) -> list[Asked]:
-    """One question of each of at most five kinds, a failure first, from as many tests as can be."""
+def choose(runs: Sequence[Run], chance: random.Random, more: Sequence[Kind] = ()) -> list[Asked]:
+    """One question of each of at most five kinds, a failure first, from as many tests as can be.
+    `more`: kinds of the lab's own."""
     found: dict[str, dict[str, list[Asked]]] = defaultdict(lambda: defaultdict(list))
     for run in runs:
-        for question in (question for make in (*KINDS, step) for question in make(run)):
+        for question in (question for make in (*KINDS, *more) for question in make(run)):
             found[question.kind][run.test.name].append((run, question))
     # Kinds of few tests choose first.
     order = sorted(found, key=lambda kind: (kind != FAILURE, len(found[kind]), kind))[:QUESTIONS]

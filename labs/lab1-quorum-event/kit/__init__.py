@@ -1,11 +1,17 @@
-"""Questions on the steps of a script: the runs of a lab without a protocol consist of them."""
+"""The knowledge of lab 1 alone: see failslow/extras/lab_kits.py.
+
+Oral questions on the steps of a script: the runs of a lab without a protocol consist of them.
+"""
 
 import re
 from collections.abc import Iterator
 
-from failslow.extras.oral.kinds import Question
-from failslow.extras.oral.runs import Run
-from failslow.extras.replay.explanation import seconds
+from failslow.extras.for_labs import explanation, kinds, runs
+
+Question = kinds.Question
+Run = runs.Run
+
+NAMES_FAULTY_STEPS = True
 
 _STEP = re.compile(r"(#\d+) +\w+: (.*?)  ->  (.*)", re.S)
 _SUBJECT = r"(?:quorum|promise|call|or|and) [A-Z]\b"
@@ -28,7 +34,7 @@ def step(run: Run) -> Iterator[Question]:
     """A step that shows something, and what decided that; or one that changes something, and where
     that shows."""
     found = ((mark.when, _STEP.fullmatch(mark.text)) for mark in run.world.marks)
-    steps = [(seconds(when), *each.groups()) for when, each in found if each]
+    steps = [(explanation.seconds(when), *each.groups()) for when, each in found if each]
     steps.sort(key=lambda each: each[0])
     whole = {each[1]: each[2] for each in (_ADDED.search(text) for _, _, text, _ in steps) if each}
     for place, (at, number, text, result) in enumerate(steps):
@@ -52,3 +58,6 @@ def step(run: Run) -> Iterator[Question]:
             question = f"Step {number} of the script, at {at}: {text}. {asked}"
             answer = tuple(f"{a} {n} {t}: {r}" for a, n, t, r in told)
             yield Question(f"step: {verb.strip()}", number, question, answer, VERBS[verb])
+
+
+ORAL_KINDS = (step,)
