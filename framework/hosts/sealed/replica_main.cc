@@ -4,6 +4,10 @@
 // and therefore decides nothing: it answers, and the simulator believes only what it can check.
 #include <unistd.h>
 
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -17,13 +21,23 @@
 
 #include "depfast/host/service.h"
 #include "sealed/crash_message.h"
-#include "sealed/freed_memory.h"
 #include "sealed/heap.h"
 #include "sealed/protocol.h"
 #include "sim/step_host.h"
 
 namespace depfast::sealed {
 namespace {
+
+// Messages and disks are long strings that come and go. Pages that are given back to the kernel
+// each time are zeroed again each time. And memory that comes from the kernel is not filled by
+// MALLOC_PERTURB_. Only the GNU C library can be told so.
+void KeepFreedMemory() {
+#ifdef __GLIBC__
+  constexpr int kBytes = 32 << 20;  // the largest threshold
+  mallopt(M_MMAP_THRESHOLD, kBytes);
+  mallopt(M_TRIM_THRESHOLD, kBytes);
+#endif
+}
 
 [[noreturn]] void Quit(const char* why) {
   std::fprintf(stderr, "sealed replica: %s\n", why);
