@@ -33,7 +33,7 @@ extras_of() { # kit command, its arguments...; prints the names of requirements-
     site*) echo site ;;
     'release students'*) echo site parse ;;
     'release image'*) echo parse ;;
-    check*) echo lint site browser batch redis mutation parse similar ;;
+    check*) echo lint site browser batch redis parse similar ;;
     grade*--on*) echo batch ;;
     similar*) echo similar ;;
   esac
