@@ -1,6 +1,6 @@
 """The names that the kit of one lab may import: see lab_kits.py. It imports nothing else of ours.
 
-Such a kit is no part of the package, so a change below reaches it through these thirteen names alone.
+Such a kit is no part of the package, so a change below reaches it through these names alone.
 """
 
 from failslow.base.errors import CannotDo
