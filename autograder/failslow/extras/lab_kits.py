@@ -7,7 +7,8 @@ It is loaded by path, and imports for_labs alone of this package. A package may 
 - made_again(kit): by benchmark, figures that the handbook's results must have;
 - REPRODUCTIONS: by name, a Reproduction for `kit reproduce NAME`;
 - SLOW_RUNS: by role, the SlowRuns of `kit faults run --target ROLE`;
-- ORAL_KINDS: kinds of `kit questions` besides those of all labs (oral/kinds.py);
+- oral_questions(marks): for `kit questions`, the fields of Questions (oral/kinds.py), from the
+  times and texts of a run's marks;
 - NAMES_FAULTY_STEPS: True if each mutant that a test catches names the step of its replay;
 - MANY_SEEDS: names of graded tests that `kit check --full` runs with many seeds;
 - many_seeds(kit, seeds): the same for a program of the lab's own; a problem, or "", of each check;
@@ -24,6 +25,7 @@ from types import ModuleType
 from failslow.base.kit import Kit
 from failslow.extras.bench.figures import Section
 from failslow.extras.faults.slow_runs import SlowRuns
+from failslow.extras.oral import kinds
 from failslow.extras.oral.kinds import Kind
 from failslow.extras.reproduction.reproduction import Reproduction
 from failslow.lab.labs import Lab, load_labs
@@ -70,8 +72,8 @@ def slow_runs_of(kit: Kit, lab: Lab) -> dict[str, SlowRuns]:
 
 def oral_kinds_of(kit: Kit, lab: Lab) -> Sequence[Kind]:
     """None for most labs."""
-    found: Sequence[Kind] = getattr(load(kit, lab), "ORAL_KINDS", ())
-    return found
+    make = getattr(load(kit, lab), "oral_questions", None)
+    return (kinds.of_marks(make),) if make else ()
 
 
 def names_faulty_steps(kit: Kit) -> set[str]:

@@ -6,11 +6,6 @@ Oral questions on the steps of a script: the runs of a lab without a protocol co
 import re
 from collections.abc import Iterator
 
-from failslow.extras.for_labs import explanation, kinds, runs
-
-Question = kinds.Question
-Run = runs.Run
-
 NAMES_FAULTY_STEPS = True
 
 _STEP = re.compile(r"(#\d+) +\w+: (.*?)  ->  (.*)", re.S)
@@ -30,12 +25,13 @@ VERBS = {
 SHOWN_MAX = 6
 
 
-def step(run: Run) -> Iterator[Question]:
+def oral_questions(
+    marks: list[tuple[str, str]],
+) -> Iterator[tuple[str, str, str, tuple[str, ...], str]]:
     """A step that shows something, and what decided that; or one that changes something, and where
     that shows."""
-    found = ((mark.when, _STEP.fullmatch(mark.text)) for mark in run.world.marks)
-    steps = [(explanation.seconds(when), *each.groups()) for when, each in found if each]
-    steps.sort(key=lambda each: each[0])
+    found = ((at, _STEP.fullmatch(text)) for at, text in marks)
+    steps = [(at, *each.groups()) for at, each in found if each]
     whole = {each[1]: each[2] for each in (_ADDED.search(text) for _, _, text, _ in steps) if each}
     for place, (at, number, text, result) in enumerate(steps):
         subjects = re.findall(_SUBJECT, text)
@@ -57,7 +53,4 @@ def step(run: Run) -> Iterator[Question]:
         if told:
             question = f"Step {number} of the script, at {at}: {text}. {asked}"
             answer = tuple(f"{a} {n} {t}: {r}" for a, n, t, r in told)
-            yield Question(f"step: {verb.strip()}", number, question, answer, VERBS[verb])
-
-
-ORAL_KINDS = (step,)
+            yield f"step: {verb.strip()}", number, question, answer, VERBS[verb]

@@ -150,9 +150,21 @@ def loss(run: Run) -> Iterator[Question]:
     yield from found[True] or found[False]
 
 
+Fields: TypeAlias = tuple[str, str, str, tuple[str, ...], str]
 Kind: TypeAlias = Callable[[Run], Iterator[Question]]
 
 KINDS: Sequence[Kind] = (failure, wait, fault, cause, state, loss)
+
+
+def of_marks(make: Callable[[list[tuple[str, str]]], Iterator[Fields]]) -> Kind:
+    """A lab's own kind. `make`: from the times and texts of a run's marks, in order."""
+
+    def kind(run: Run) -> Iterator[Question]:
+        marks = sorted(run.world.marks, key=lambda mark: mark.when)
+        for fields in make([(seconds(mark.when), mark.text) for mark in marks]):
+            yield Question(*fields)
+
+    return kind
 
 
 def _said(cause: Cause) -> str:
